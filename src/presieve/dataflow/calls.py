@@ -37,6 +37,7 @@ from presieve.dataflow.abstract_values import (
     Library,
     Opaque,
     Ref,
+    Row,
     Table,
     Value,
     is_fixed,
@@ -49,7 +50,7 @@ from presieve.dataflow.abstract_values import (
 from presieve.dataflow.closures import free_names
 from presieve.dataflow.context import ActiveCall, Analysis, EvaluatedCall, Given, constant_of
 from presieve.dataflow.free_names import of_object
-from presieve.dataflow.iteration import listed_items
+from presieve.dataflow.iteration import item_of, listed_items
 from presieve.dataflow.libraries import (
     MODELS,
     of_function,
@@ -199,6 +200,8 @@ def of_package(invocation: EvaluatedCall) -> Value:
             if s.packages(value) is None:
                 a.runs_unknown(f"{written}()", "changes what is not known", node)
         callback(invocation, value)
+    if invocation.name.startswith(_DEFERRING):
+        _keep_arguments(invocation)
     packages: frozenset[str] | None = None
     if not unknown:
         # The function may return its arguments.
@@ -346,6 +349,18 @@ def callback(invocation: EvaluatedCall, value: Value) -> None:
 
 _DEFERRING = ("functools.", "itertools.", "collections.", "builtins.map", "builtins.filter")
 """Functions that keep the functions that they are given."""
+
+
+def _keep_arguments(invocation: EvaluatedCall) -> None:
+    """Account for arguments that a function gets later, or their items: it may change them then."""
+    a, s, node = invocation.a, invocation.s, invocation.node
+    if not any(isinstance(v, Function | BoundMethod) for v in invocation.values):
+        return
+    by_item = invocation.name.startswith("builtins.")
+    for value in invocation.values:
+        kept = item_of(a, s, value, node) if by_item else value
+        if not isinstance(kept, Row):
+            a.escapes(s, kept, node, "a function that is kept", kept=True)
 
 
 def _may_call_later(invocation: EvaluatedCall) -> bool:
