@@ -93,8 +93,7 @@ def command(
     gate = baselines.open_gate(loaded_job, given.baseline, update=given.update_baseline)
     output.check_writable(given.html)
     collector = ReportCollector(in_folder(loaded_job.path.resolve().parent))
-    warned = jobs.Warned()
-    otherwise = project_options.options(loaded_job.path)
+    warned, otherwise = jobs.Warned(), project_options.options(loaded_job.path)
     setting = SessionSetting(cli_options, collector.collect, for_report=True, otherwise=otherwise)
     if gate is not None:
         setting = gate.listening(setting, given.plan_only)

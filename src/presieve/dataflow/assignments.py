@@ -10,6 +10,7 @@ from presieve.dataflow.abstract_values import (
     AbstractColumn,
     AbstractScalar,
     AbstractTuple,
+    Class,
     Function,
     Indexer,
     Items,
@@ -252,7 +253,7 @@ def _store_attribute(
         return
     if isinstance(owner, AbstractColumn) and name == "name":
         return
-    if isinstance(owner, Function | Library):
+    if isinstance(owner, Class | Function | Library):
         a.changed_outside = True
         a.effect("state", f"{ast.unparse(node)} changes what was there before the call", node)
     if isinstance(owner, Ref) and (instance := s.instance(owner)) is not None:

@@ -268,15 +268,7 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
     if doing is not None and doing.kind == "message" and invocation.name in CATALOGUE["logger"]:
         return NONE
     if not still or invocation.named.keys() & {"inplace", "out"} or packages is None:
-        if packages is None:
-            a.may_change(s, reach_of(invocation.owner), node, f"{written}()")
-        else:
-            a.changes(reach_of(invocation.owner), node, f"{written}()")
-        unknown = packages is None
-        a.escapes(s, invocation.owner, node, f"{written}()", kept=unknown)
-        if unknown:
-            for value in invocation.values:
-                a.escapes(s, value, node, f"{written}()", kept=True)
+        _change_owner(invocation, packages)
     if change is Change.STORES and isinstance(invocation.owner, Opaque):
         # It can be taken out again later, in any form.
         for value in invocation.values:
@@ -289,6 +281,19 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
         of = handed.rows if isinstance(handed, AbstractColumn) else None
         return Opaque(packages=DATA | {"numpy"}, rows=of if table is None else table.rows)
     return Opaque(s.reach(invocation.owner, *invocation.values), packages)
+
+
+def _change_owner(invocation: EvaluatedCall, packages: frozenset[str] | None) -> None:
+    """Account for a method that may change its owner, and one that is not known also arguments."""
+    a, s, owner, node = invocation.a, invocation.s, invocation.owner, invocation.node
+    written = f"{ast.unparse(node.func)}()"
+    if packages is not None:
+        a.changes(reach_of(owner), node, written)
+        a.escapes(s, owner, node, written)
+        return
+    a.may_change(s, reach_of(owner), node, written)
+    for value in (owner, *invocation.values):
+        a.escapes(s, value, node, written, kept=True)
 
 
 def _of_model(invocation: EvaluatedCall, packages: frozenset[str] | None) -> str | None:

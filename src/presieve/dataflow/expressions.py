@@ -104,7 +104,7 @@ def _attribute(a: Analysis, node: ast.Attribute, s: AnalysisState) -> Value:
             series = series_of(a, of, name, node)
             return AbstractScalar(series.keys if isinstance(series, AbstractColumn) else NO_KEYS)
         case Indexer(AbstractColumn() as column, "dt") if name in CATALOGUE["dates"]:
-            return replace(column, keys=NO_KEYS, passes=None, memory=NOWHERE)
+            return replace(column, keys=NO_KEYS, passes=None, memory=NOWHERE, plain=False)
         case Grouped() if (of := s.table(owner.table)) is not None and name in of.names:
             return replace(owner, chosen=name)
         case Function() if name in ("__name__", "__qualname__", "__module__", "__doc__"):

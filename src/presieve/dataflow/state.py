@@ -207,7 +207,8 @@ class AnalysisState:
                 self.heap[place] = Table((), None, unlisted, sure=False)
             elif isinstance(thing, Items):
                 element = Opaque(reached)
-                self.heap[place] = Items(thing.kind, element)
+                kind = thing.kind if thing.of is None else "object"
+                self.heap[place] = Items(kind, element)
         self.overwrite(reached)
 
 

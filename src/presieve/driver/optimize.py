@@ -69,11 +69,10 @@ def optimize(
         policy: The assumptions that a proof may make: ``"default"``, ``"assume"`` or ``"strict"``.
         cost: Push where it pays off (``"auto"``), wherever it is proven (``"always"``) or nowhere
             (``"never"``).
-        compile: Run functions that are lifted completely as Spark expressions, without Python:
-            ``"auto"``, ``"always"`` or ``"never"``, as for ``cost``.
+        compile: Run functions that are lifted completely as Spark expressions, as for ``cost``.
         reorder: Neither the order of a group's rows nor how sums of doubles are rounded matters.
-        effects: Calls of unknown code may be left out unless something says that they act
-            (``"auto"``), may be left out (``"none"``), or stay (``"keep"``).
+        effects: Unknown code may be skipped if it does not seem to act (``"auto"``), or in any case
+            (``"none"``), or is called as before (``"keep"``).
         declare: Conditions on one column, true of all rows; or how one is made (``a = year(t)``).
         pure: Functions that are not read: no side effects, no errors, equal results for equal
             arguments. A list of annotated functions, or ``{function: type}``.

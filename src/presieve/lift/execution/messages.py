@@ -18,7 +18,15 @@ from presieve.python_library.method_catalogue import CATALOGUE
 from presieve.semantics.assumptions import FEWER_MESSAGES
 
 
-def is_message(m: SymbolicMachine, node: ast.Call, flow: Flow) -> bool:
+def execute(m: SymbolicMachine, node: ast.expr, flow: Flow) -> None:
+    """Execute an expression as a statement, whose value nobody uses."""
+    if isinstance(node, ast.Call) and _is_message(m, node, flow):
+        _write_message(m, node, flow)
+    else:
+        m.evaluate(node, flow)
+
+
+def _is_message(m: SymbolicMachine, node: ast.Call, flow: Flow) -> bool:
     """Return whether a call does nothing but write a message."""
     match node.func:
         case ast.Name(name) if name not in flow.env:
@@ -46,16 +54,13 @@ def _outer(m: SymbolicMachine, name: str) -> object:
 
 def _writes(owner: object, name: str) -> bool:
     if isinstance(owner, ModuleType):
-        return (
-            (owner is warnings
-            and name == "warn")
-            or (owner is logging and name in CATALOGUE["logger"])
+        return (owner is warnings and name == "warn") or (
+            owner is logging and name in CATALOGUE["logger"]
         )
     return type(owner) is logging.Logger and name in CATALOGUE["logger"]
 
 
-def write_message(m: SymbolicMachine, node: ast.Call, flow: Flow) -> None:
-    """Execute the statement."""
+def _write_message(m: SymbolicMachine, node: ast.Call, flow: Flow) -> None:
     for part in (*node.args, *(keyword.value for keyword in node.keywords)):
         _evaluate_part(m, part, flow)
     line, called = m.source.span(node).line, f"{ast.unparse(node.func)}()"

@@ -146,10 +146,8 @@ def _execute_here(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
             _import(m, node, flow)
         case ast.Expr(ast.Call(ast.Attribute(_, name), _, []) as value) if name in CHANGING:
             calls.change(m, flow, value)
-        case ast.Expr(ast.Call() as call) if messages.is_message(m, call, flow):
-            messages.write_message(m, call, flow)
         case ast.Expr(value):
-            evaluate(m, value, flow)
+            messages.execute(m, value, flow)
         case _:
             _decline_unsupported(node)
 
