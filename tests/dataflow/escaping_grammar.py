@@ -193,7 +193,8 @@ class EscapingWriter(Writer):
             *(f, f"put({f}, 'k', {s})", f"through(put, {f}, value={s})"),
             f"through(put, *({f}, 'z', {s}))",
             f"put({f}.copy(), **{{'column': 'k', 'value': {s}}})",
-            f"pd.DataFrame([{{'k': r['k'], 'm': r['{self.number()}']}} for _, r in {f}.iterrows()])",
+            f"pd.DataFrame([{{'k': r['k'], 'm': r['{self.column()}']}} "
+            f"for _, r in {f}.iterrows()])",
             f"pd.DataFrame([{{'k': {f}.iloc[0]['k'], 'm': {s}}}])",
             f"pd.DataFrame([[next(iter({f}['{self.pick('k', 's')}'])), 1]], columns=['k', 'm'])",
             f"pd.DataFrame([next({f}.iterrows())[1]])",
@@ -204,7 +205,8 @@ class EscapingWriter(Writer):
             f"{f}.groupby('{self.pick('k', 's', 't')}').apply(lambda d: len(d)).reset_index()",
             f"{f}.groupby('k').apply(lambda d: pd.Series({{'m': d['x'].max()}})).reset_index()",
             f"{f}.groupby('k').apply(lambda d: put(d, 'k', 1)).reset_index(drop=True)",
-            f"functools.reduce(lambda a, b: a.merge(b, on='t'), [{f}[['k', 't']], {f}[['t', 'x']]])",
+            "functools.reduce(lambda a, b: a.merge(b, on='t'), "
+            f"[{f}[['k', 't']], {f}[['t', 'x']]])",
             f"functools.reduce(lambda a, b: put(a, 'k', {s}), [{f}, {f}])",
             f"pd.merge_ordered({f}[['k', 't']], {self.frame}[['t', 'x']], on='t', "
             f"how='{self.pick('inner', 'left', 'outer')}')",

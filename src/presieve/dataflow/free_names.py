@@ -77,10 +77,27 @@ def outside(a: Analysis, s: AnalysisState, node: ast.Name) -> Value:
         if package in MESSAGES:
             return Opaque(packages=frozenset((package,)))
         a.note("keys", str(signal), node, signal.declined.code)
-        if _packages_in(owner.function.__globals__.get(node.id)) is None:
-            a.runs_unknown(node.id, _OF_CLASS, node)
-        return Opaque()
+        return _of_doubtful(a, s, owner.function.__globals__.get(node.id), node)
     return of_object(a, s, thing, node.id)
+
+
+def _of_doubtful(a: Analysis, s: AnalysisState, thing: object, node: ast.Name) -> Value:
+    """An object that workers may have with other contents: what changes it is known all the same."""
+    if thing is None or isinstance(thing, Iterator):
+        return Opaque() if thing is None else of_object(a, s, thing, node.id)
+    place = a.outside_place(thing)
+    unknown: Value = Opaque(frozenset((place,)))
+    if type(thing) in (list, dict, set):
+        s.heap.setdefault(place, Items(type(thing).__name__, unknown))
+        return Ref(frozenset((place,)))
+    if _is_instance(thing) and not isinstance(thing, Enum):
+        known = tuple((name, unknown) for name in _attributes(thing))
+        number = a.class_number(type(thing))
+        s.heap.setdefault(place, Items("instance", unknown, None, known, of=number))
+        return Ref(frozenset((place,)))
+    if _packages_in(thing) is None:
+        a.runs_unknown(node.id, _OF_CLASS, node)
+    return unknown
 
 
 def of_object(a: Analysis, s: AnalysisState, thing: object, name: str) -> Value:
@@ -98,7 +115,7 @@ def of_object(a: Analysis, s: AnalysisState, thing: object, name: str) -> Value:
     if isinstance(thing, type | BuiltinFunctionType) or _is_package_function(thing):
         return _of_class(thing)
     place = a.outside_place(thing)
-    if _is_instance(thing):
+    if _is_instance(thing) and _goes_by_value(thing):
         return _instance(a, s, thing, place)
     if isinstance(thing, Iterator):
         a.changed_outside = True
@@ -165,18 +182,23 @@ _SCHEMAS: Mapping[str, tuple[str, ...]] = {
 """The attributes of a schema that are read."""
 
 
+def _goes_by_value(thing: object) -> bool:
+    """Whether workers get an object's attributes as the driver has them."""
+    try:
+        for name in vars(thing) if hasattr(thing, "__dict__") else ():
+            attribute(thing, name)
+    except (AttributeError, DeclineSignal):
+        return False
+    return True
+
+
 def _instance(a: Analysis, s: AnalysisState, thing: object, place: AllocationSite) -> Value:
     """An instance that exists before the call, with its attributes."""
     if place not in s.heap:
         number = a.class_number(type(thing))
         s.heap[place] = Items("instance", None, None, (), more=True, of=number)
         known = []
-        try:
-            attributes = _attributes(thing)
-        except DeclineSignal:
-            s.heap.pop(place)
-            return Opaque(frozenset((place,)))
-        for name, value in attributes.items():
+        for name, value in _attributes(thing).items():
             known.append((name, of_object(a, s, value, f"{type(thing).__name__}.{name}")))
         element = join_all(v for _, v in known)
         s.heap[place] = Items("instance", element, None, tuple(known), of=number)
@@ -190,7 +212,7 @@ def _attributes(thing: object) -> Mapping[str, object]:
     if isinstance(thing, tuple):
         return dict(zip(cls._fields, thing, strict=True))  # type: ignore[attr-defined]
     names = _SCHEMAS[cls.__name__] if _is_schema(cls) else vars(thing)
-    return {name: attribute(thing, name) for name in names}
+    return {name: inspect.getattr_static(thing, name) for name in names}
 
 
 def _is_frame(thing: object) -> TypeGuard[pd.DataFrame]:
