@@ -82,7 +82,7 @@ def outside(a: Analysis, s: AnalysisState, node: ast.Name) -> Value:
 
 
 def _of_doubtful(a: Analysis, s: AnalysisState, thing: object, node: ast.Name) -> Value:
-    """An object that workers may have with other contents: what changes it is known all the same."""
+    """An object that workers may have with other contents: a change of it is seen all the same."""
     if thing is None or isinstance(thing, Iterator):
         return Opaque() if thing is None else of_object(a, s, thing, node.id)
     place = a.outside_place(thing)

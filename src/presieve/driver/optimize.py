@@ -95,8 +95,7 @@ def optimize(
         declare=declare,
         pure=pure,
     )
-    silent = not logger.isEnabledFor(logging.INFO)
-    return _optimize_with(df, mine, skip_hopeless=silent)[0]
+    return _optimize_with(df, mine, skip_hopeless=not logger.isEnabledFor(logging.INFO))[0]
 
 
 @shows_defaults

@@ -296,6 +296,11 @@ def _columns_function(attempt: LiftAttempt) -> Lifted:
 def _row_form(attempt: LiftAttempt, function: FunctionType, source: FunctionSource) -> RowFunction:
     """Return the form with the columns that are passed, whose types are checked."""
     form, request = attempt.row_form, attempt.request
+    if not form.columns and (attempt.receiver is not None or hasattr(function, "__wrapped__")):
+        # A wrapper takes the arguments of what it wraps.
+        taken = list(inspect.signature(function).parameters.values())
+        own = taken[1:] if attempt.receiver is not None else taken
+        form = replace(form, columns=_columns_of(own, source, request))
     if not form.columns:
         form = replace(form, columns=_series(_detect(function, source, request), "columns"))
     check_row_columns(form, request)

@@ -160,6 +160,8 @@ def member(owner: Known, name: str, zone: Zone) -> Value | None:
         return as_constant(getattr(owner.target, name), f"{owner.name}.value", zone)
     if owner.target is sys.float_info and name in ("max", "min", "epsilon"):
         return as_constant(getattr(sys.float_info, name), f"sys.float_info.{name}", zone)
+    if isinstance(owner.target, FunctionType) and name in ("__name__", "__qualname__"):
+        return as_constant(getattr(owner.target, name), f"{owner.name}.{name}", zone)
     if is_of_program(owner.target):
         target_value = member_of_program(owner.target, name)
         return (

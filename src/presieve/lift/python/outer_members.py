@@ -9,11 +9,11 @@ from __future__ import annotations
 from enum import Enum, EnumMeta
 from types import FunctionType, MemberDescriptorType, ModuleType
 
+from presieve.errors import DeclineSignal
 from presieve.lift.python.shipped import attribute, enumeration_member, module_attribute
 from presieve.lift.python.shipping import is_own_module
 
 _CONTAINERS = (list, dict, set, frozenset, tuple)
-_COMPUTES = ("__getattribute__", "__getattr__")
 
 
 def is_of_program(target: object) -> bool:
@@ -31,19 +31,28 @@ def member_of_program(owner: object, name: str) -> object | None:
     or a function of a module; None for others. Declines if workers may find something else.
     """
     if isinstance(owner, ModuleType):
-        return module_attribute(owner, name) if name in vars(owner) else None
+        return _of_module(owner, name)
     cls = owner if isinstance(owner, type) else type(owner)
     if isinstance(cls, EnumMeta):
         return _of_enumeration(owner, cls, name)
-    if type(cls) is not type or any(
-        hasattr(c, n) and n in vars(c) for c in cls.__mro__[:-1] for n in _COMPUTES
-    ):
+    if type(cls) is not type or attribute(cls, "__getattr__", None) is not None:
+        return None
+    if attribute(cls, "__getattribute__") is not object.__getattribute__:
         return None
     value = attribute(owner, name, None)
     if isinstance(value, MemberDescriptorType) and owner is not cls:
         value = value.__get__(owner, cls)
     plain = type(value) in _CONTAINERS or not hasattr(type(value), "__get__")
     return value if plain else None
+
+
+def _of_module(module: ModuleType, name: str) -> object | None:
+    try:
+        return module_attribute(module, name)
+    except DeclineSignal as signal:
+        if signal.declined.code != "unknown-name":
+            raise
+        return None
 
 
 def _of_enumeration(owner: object, cls: EnumMeta, name: str) -> object | None:
