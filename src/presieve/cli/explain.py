@@ -95,8 +95,7 @@ def command(
     collector = ReportCollector(in_folder(loaded_job.path.resolve().parent))
     warned, otherwise = jobs.Warned(), project_options.options(loaded_job.path)
     setting = SessionSetting(cli_options, collector.collect, for_report=True, otherwise=otherwise)
-    if gate is not None:
-        setting = gate.listening(setting, given.plan_only)
+    setting = setting if gate is None else gate.listening(setting, given.plan_only)
     error = run_dry(loaded_job, given, setting, collector, given.plan_only)
     outcome = None if gate is None else gate.judge(collector, error is None)
     run = FinishedRun(loaded_job, collector, error, outcome)
