@@ -86,10 +86,10 @@ _GROUPS = {
     "head tail nth": Description(ResultKind.SOME),
     """cumcount ngroup transform cumsum cummax cummin shift diff rank pct_change ffill bfill
     cumprod""": Description(ResultKind.BESIDE),
-    """apply filter pipe rolling expanding ewm resample describe value_counts unique nlargest
+    """filter pipe rolling expanding ewm resample describe value_counts unique nlargest
     nsmallest get_group groups indices __iter__ corr cov sample fillna
     ohlc""": Description(ResultKind.OTHER),
-    "size agg aggregate": Description(ResultKind.OWN),
+    "size agg aggregate apply": Description(ResultKind.OWN),
 }
 """Methods of ``groupby``."""
 
