@@ -74,6 +74,8 @@ def call(a: Analysis, s: AnalysisState, node: ast.Call) -> Value:
     match callee:
         case Class() if listed and (made := construct(a, s, callee, Given(args, named, node))):
             return made
+        case Ref() if listed and (own := own_method(a, s, callee, "__call__")):
+            return inline_call(a, s, own[0], Given([*own[1], *args], named, node))
         case BoundMethod(Ref() as ref, name) if listed and (own := own_method(a, s, ref, name)):
             function, first = own
             return inline_call(a, s, function, Given([*first, *args], named, node))

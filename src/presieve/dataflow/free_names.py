@@ -87,6 +87,8 @@ def _of_doubtful(a: Analysis, s: AnalysisState, thing: object, node: ast.Name) -
         return Opaque() if thing is None else of_object(a, s, thing, node.id)
     place = a.outside_place(thing)
     unknown: Value = Opaque(frozenset((place,)))
+    if _packages_in(thing) is None and not _is_instance(thing):
+        a.runs_unknown(node.id, _OF_CLASS, node)
     if type(thing) in (list, dict, set):
         s.heap.setdefault(place, Items(type(thing).__name__, unknown))
         return Ref(frozenset((place,)))
@@ -95,8 +97,6 @@ def _of_doubtful(a: Analysis, s: AnalysisState, thing: object, node: ast.Name) -
         number = a.class_number(type(thing))
         s.heap.setdefault(place, Items("instance", unknown, None, known, of=number))
         return Ref(frozenset((place,)))
-    if _packages_in(thing) is None:
-        a.runs_unknown(node.id, _OF_CLASS, node)
     return unknown
 
 
