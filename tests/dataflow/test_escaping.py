@@ -44,7 +44,7 @@ def tried(seed: int, groups: int, folder: Path) -> Counter[str]:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_answers_hold(seed: int, tmp_path: Path) -> None:
     count = tried(seed, 150, tmp_path)
-    assert count["keys"] > 30
+    assert count["keys"] > 20
     assert count["keys of unknown code"] > 5
 
 
