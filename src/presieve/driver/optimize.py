@@ -179,14 +179,8 @@ def optimize_and_report(
     from presieve.driver.stages.passes import Job
     from presieve.driver.stages.pipeline import run_passes
 
-    reading = Reading(
-        read_pure(options.pure),
-        options.unmissed_effects,
-        for_report,
-        skip_hopeless,
-        at_once,
-        count_rows,
-    )
+    pure, effects = read_pure(options.pure), options.unmissed_effects
+    reading = Reading(pure, effects, for_report, skip_hopeless, at_once, count_rows)
     state = run_passes(Job(df, options, reading, started), settings)
     if isinstance(state, Declined):
         log.left_alone(df, state)

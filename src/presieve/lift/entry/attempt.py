@@ -15,8 +15,8 @@ from presieve.records import replace
 
 class LiftAttempt(Struct, frozen=True):
     """An object, its form (None: find out) and the request; ``tracked`` are the constants that sets
-    and dicts distinguish, and ``holes`` the obstacles that are passed over. ``receiver``: the object
-    whose bound method it is.
+    and dicts distinguish, and ``holes`` the obstacles that are passed over. ``receiver``: the
+    object whose bound method it is.
     """
 
     obj: object
