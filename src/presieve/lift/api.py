@@ -293,7 +293,8 @@ def _row_form(attempt: LiftAttempt, function: FunctionType, source: FunctionSour
     """Return the form with the columns that are passed, whose types are checked."""
     form, request = attempt.row_form, attempt.request
     if not form.columns:
-        form = replace(form, columns=_series(_detect(function, source, request), "columns"))
+        required = [p for p in _positional(function) if p.default is p.empty]
+        form = replace(form, columns=_columns_of(required, source, request))
     check_row_columns(form, request)
     return form
 

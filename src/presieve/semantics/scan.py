@@ -74,7 +74,12 @@ def may_lose(prefilter: Term) -> Term:
     parts = sql_conjuncts(prefilter)
     if any(_is_moved(c) for part in parts for c in _comparisons(part)):
         return TRUE
-    scanned = [(part, v) for part in parts for v in _scanned_columns(part)]
+    scanned = [
+        (part, v)
+        for part in parts
+        for v in _scanned_columns(part)
+        if v not in set(_only_null_tested(part))
+    ]
     zeros = [v for part, v in scanned for c in _comparisons(part) if c.left == v and _one_zero(c)]
     doubles = dict.fromkeys(v for _, v in scanned)
     return disjunction([*map(_is_nan, doubles), *map(_is_zero, dict.fromkeys(zeros))])

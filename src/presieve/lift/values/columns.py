@@ -92,6 +92,8 @@ class LiftedColumns:
     nulls: Nulls = field(default_factory=Nulls)
     beside_null: BesideNull = "doubles"
     """How pandas represents integers of a column that holds a NULL; see ``entry/row_map.py``."""
+    arrow: bool = True
+    """Whether texts inside of arrays, maps and structs come by Arrow, and so must be UTF-8."""
     recorded: Recorded = field(default_factory=Recorded)
     splits: Splits = field(default_factory=Splits)
     holes: Holes | None = None
@@ -177,7 +179,8 @@ class LiftedColumns:
 
     def _column(self, name: str) -> Column:
         declared = self._declared_column(name)
-        column = types.column(name, declared.type, declared.nullable)
+        typed = types.row_column if self.single and not self.pandas else types.column
+        column = typed(name, declared.type, declared.nullable)
         if column is None:
             _decline("column-type", f"column {name} is of type {types.display_type(declared.type)}")
         is_key = name in self.request.keys and not self.single
@@ -268,9 +271,8 @@ class LiftedColumns:
         return tuple(sorted(key_columns, key=lambda c: order[c.name]))
 
     def _supported_columns(self, wanted: Callable[[str], bool]) -> tuple[Column, ...]:
-        columns = (
-            types.column(c.name, c.type, c.nullable) for c in self.request.schema if wanted(c.name)
-        )
+        typed = types.row_column if self.single else types.column
+        columns = (typed(c.name, c.type, c.nullable) for c in self.request.schema if wanted(c.name))
         return tuple(c for c in columns if c is not None)
 
 

@@ -19,7 +19,7 @@ from presieve.semantics.types import decimal_type
 from presieve.semantics.values import INTEGERS
 from presieve.sql.catalyst import expression
 from presieve.sql.catalyst_tree import MEANING, ExprNode
-from presieve.sql.expressions import basics, numeric, textual, times
+from presieve.sql.expressions import basics, composites, numeric, textual, times
 from presieve.sql.expressions.entry import Entry
 from presieve.sql.monotone_times import FORMAT, UNITS
 from presieve.sql.piecewise import is_null, type_name
@@ -194,7 +194,7 @@ def _splits(node: ExprNode) -> bool:
 
 
 def _ignores_other_digits(node: ExprNode) -> bool:
-    """Whether this is ``unhex``, and not ``to_binary``."""
+    """Whether this is ``unhex``, and not ``to_binary``, or ``try_element_at``."""
     return node.fields.get("failOnError") is False
 
 
@@ -233,5 +233,6 @@ CONDITIONS: Mapping[Entry, Condition] = {
     textual.RLIKE: _rlike,
     textual.SPLIT_PART: _splits,
     textual.UNHEX: _ignores_other_digits,
+    composites.ELEMENT_AT: _ignores_other_digits,
 }
 """When an expression never raises, if more than the types of its operands decides."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from presieve.errors import SortError
-from presieve.ir.functions import SIGNATURES
+from presieve.ir.functions import SIGNATURES, may_be_none
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction, sql_disjuncts
-from presieve.ir.sorts import FLOAT, INT, Option, strip
+from presieve.ir.sorts import FLOAT, INT, Option, option, strip
 from presieve.ir.terms import (
     SQL_FALSE,
     SQL_TRUE,
@@ -25,17 +25,24 @@ from presieve.ir.terms import (
     int_lit,
     lit,
     literal_value,
+    string_lit,
 )
 from presieve.ir.walk import subterms, variables
+from presieve.semantics.consequences import (
+    consequence,
+    implied,
+    implied_by_unequal,
+    same_truth,
+)
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operator_meanings import Undefined, sql_order
-from presieve.semantics.preimages import consequence, preimage
+from presieve.semantics.preimages import preimage
 from presieve.semantics.thresholds import AS_SPARK, MIRRORED, base_of
 from presieve.semantics.values import INT_RANGES
 
 _SPARK = frozenset((*AS_SPARK.values(), Op.SQL_EQ_NULLSAFE, Op.SQL_IS_NULL, Op.SQL_IS_NAN))
 DIVIDED = {Op.INT_FLOORDIV: Op.INT_QUOTIENT, Op.INT_MOD: Op.INT_REMAINDER}
-_COMPOSED = frozenset((Op.SOME, Op.GET, Op.INT_TO_FLOAT, *SIGNATURES))
+_COMPOSED = frozenset((Op.SOME, Op.GET, Op.INT_TO_FLOAT, *DIVIDED, *SIGNATURES))
 """The operators from whose operands a choice is taken out, besides arithmetic."""
 OPPOSITE = {
     Op.SQL_LT: Op.SQL_GE,
@@ -166,11 +173,10 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
     none = any(isinstance(o, Lit) and o.value is None for o in operands)
     match op:
         case Op.SQL_IS_NULL:
-            null = _any([app(Op.SQL_IS_NULL, v) for v in variables(*operands)])
+            null = _any(_null_tests(*operands))
             return _negate(null) if not wanted else null
         case Op.IS_NAN | Op.SQL_IS_NAN:
-            test = app(Op.SQL_IS_NAN, _nan_of(operands[0]))
-            return test if wanted else app(Op.SQL_NOT, test)
+            return _nan_test(operands[0], wanted)
         case Op.SQL_EQ_NULLSAFE if not all(map(_has_text, operands)):
             return SQL_TRUE
         case Op.SQL_EQ_NULLSAFE:
@@ -181,9 +187,11 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
     spark = AS_SPARK.get(op, op)
     if isinstance(left, Lit):
         left, right, spark = right, left, MIRRORED[spark]
+    if spark is Op.SQL_LT and right == string_lit(""):
+        return SQL_FALSE if wanted else _negate(_any(_null_tests(left)))
     beyond = _beyond(spark, left, right)
     if beyond is not None:
-        return app(Op.SQL_NOT, app(Op.SQL_IS_NULL, left)) if beyond == wanted else SQL_FALSE
+        return _negate(_any(_null_tests(left))) if beyond == wanted else SQL_FALSE
     solved = _solve(spark, left, right, wanted)
     if solved is not None:
         return solved
@@ -195,8 +203,11 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
             if strip(left.sort) == FLOAT
             else on_argument
         )
+    alike = same_truth(spark, left, right) if wanted else None
+    if alike is not None:
+        return implied_predicate(alike)
     if not all(map(_has_text, operands)):
-        return SQL_TRUE
+        return _implied_by(op, spark, left, right, wanted)
     if op in AS_SPARK and strip(left.sort) == FLOAT:
         return _python_floats(spark, left, right, wanted)
     if wanted:
@@ -206,12 +217,25 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
     return app(Op.SQL_NOT, app(spark, left, right))
 
 
+def _implied_by(op: Op, spark: Op, left: Term, right: Term, wanted: bool) -> Term:
+    """What follows from a comparison that Spark cannot make, or from its negation."""
+    if wanted:
+        follows = implied(spark, left, right)
+        if follows is not None and strip(left.sort) == FLOAT:
+            return _without_nan(op, left, implied_predicate(follows), wanted)
+    else:
+        is_equality = spark is Op.SQL_EQ and strip(left.sort) != FLOAT
+        follows = implied_by_unequal(left, right) if is_equality else None
+    return SQL_TRUE if follows is None else implied_predicate(follows)
+
+
 def _beyond(op: Op, left: Term, right: Term) -> bool | None:
     """The truth of a comparison of an integer column with a number outside of Spark's integers;
     None for other comparisons.
     """
     number = literal_value(right) if isinstance(right, Lit) else None
-    if not isinstance(left, Var) or strip(left.sort) != INT or not isinstance(number, int):
+    is_column = isinstance(left, Var) or (isinstance(left, App) and _may_be_missing(left))
+    if not is_column or strip(left.sort) != INT or not isinstance(number, int):
         return None
     low, high = INT_RANGES["bigint"]
     if low <= number <= high:
@@ -223,17 +247,46 @@ def _without_nan(op: Op, operand: Term, on_argument: Term, wanted: bool) -> Term
     """Add the case of NaN to a condition on the argument of a function of doubles, which maps NaN
     to NaN.
     """
-    nan = app(Op.SQL_IS_NAN, _nan_of(operand))
-    if op not in AS_SPARK:
+    if op not in AS_SPARK or _is_whole(operand):
         return on_argument
+    nan = app(Op.SQL_IS_NAN, _nan_of(operand))
     return _all([on_argument, app(Op.SQL_NOT, nan)]) if wanted else _any([on_argument, nan])
+
+
+def _null_tests(*operands: Term) -> list[Term]:
+    """The tests of which one is true where an operand is NULL: those of columns, and of elements
+    that may be missing.
+    """
+    tested: list[Term] = []
+    for node in subterms(*operands):
+        if isinstance(node, Var) or (isinstance(node, App) and _may_be_missing(node)):
+            tested.append(node)
+    inner = {a for t in tested if isinstance(t, App) for a in subterms(t) if a is not t}
+    return [app(Op.SQL_IS_NULL, t) for t in tested if t not in inner]
+
+
+def _may_be_missing(node: App) -> bool:
+    return node.op in SIGNATURES and may_be_none(node)
+
+
+def _nan_test(operand: Term, wanted: bool) -> Term:
+    if _is_whole(operand):
+        return SQL_FALSE if wanted else _negate(_any(_null_tests(operand)))
+    test = app(Op.SQL_IS_NAN, _nan_of(operand))
+    return test if wanted else app(Op.SQL_NOT, test)
+
+
+def _is_whole(operand: Term) -> bool:
+    """Whether a double is computed from an integer by steps that never make NaN of a number."""
+    inner = base_of(operand)
+    return inner is not None and strip(inner.sort) == INT
 
 
 def _nan_of(operand: Term) -> Term:
     """The innermost operand that is NaN if and only if this operand is."""
     while isinstance(operand, App):
         inner = base_of(operand)
-        if inner is None and operand.op in (Op.FLOAT_SQRT, Op.FLOAT_ROUND):
+        if inner is None and operand.op in (Op.FLOAT_SQRT, Op.FLOAT_ROUND, Op.FLOAT_CALL):
             inner = operand.args[0]
         if inner is None or strip(inner.sort) != FLOAT:
             break
@@ -242,11 +295,12 @@ def _nan_of(operand: Term) -> Term:
 
 
 def _has_text(term: Term) -> bool:
-    """Whether Spark has all functions that the term calls, and no arithmetic is mixed with them."""
-    parts = [t for t in subterms(term) if isinstance(t, App)]
-    called = [t for t in parts if t.op in SIGNATURES]
-    sums = [t for t in parts if t.op in _SUMS]
-    return all(SIGNATURES[t.op].is_sql for t in called) and not (called and sums)
+    """Whether Spark has all functions that the term calls, and no arithmetic is inside a call."""
+    called = [t for t in subterms(term) if isinstance(t, App) and t.op in SIGNATURES]
+    arguments = [a for t in called for a in t.args if isinstance(a, App)]
+    return all(SIGNATURES[t.op].is_sql for t in called) and all(
+        a.op in SIGNATURES for a in arguments
+    )
 
 
 def _python_floats(spark: Op, left: Term, right: Term, wanted: bool) -> Term:
@@ -254,10 +308,10 @@ def _python_floats(spark: Op, left: Term, right: Term, wanted: bool) -> Term:
     above all numbers.
     """
     if left == right and spark is Op.SQL_EQ:
-        present = [app(Op.SQL_NOT, app(Op.SQL_IS_NULL, v)) for v in variables(left)]
+        present = [app(Op.SQL_NOT, test) for test in _null_tests(left)]
         nan = app(Op.SQL_IS_NAN, left)
         return _all([*present, app(Op.SQL_NOT, nan)]) if wanted else nan
-    maybe = [o for o in (left, right) if not isinstance(o, Lit)]
+    maybe = [o for o in (left, right) if not isinstance(o, Lit) and not _is_whole(o)]
     nans = [app(Op.SQL_IS_NAN, o) for o in maybe]
     if wanted:
         number = [] if spark in (Op.SQL_LT, Op.SQL_LE, Op.SQL_EQ) and right not in maybe else nans
@@ -275,35 +329,38 @@ def _solve(op: Op, left: Term, right: Term, wanted: bool) -> Term | None:
     bound = literal_value(right)
     if line is None or not isinstance(bound, int):
         return None
-    v, a, b = line
-    if isinstance(v, App):
-        scaled = _solve_unit_factor(op, (v, a, b), bound)
-        meant = None if scaled is None else preimage(*scaled)
-        return None if meant is None else implied_predicate(meant, wanted)
+    v = line[0]
     if not wanted and op is not Op.SQL_EQ:
         op = OPPOSITE[op]
         wanted = True
+    solved = _solve_line(op, line, bound)
+    if solved is None:
+        return SQL_FALSE if wanted else _negate(_any(_null_tests(v)))
+    op, number = solved
+    if isinstance(v, App):
+        meant = preimage(op, v, number)
+        if meant is not None:
+            return implied_predicate(meant, wanted)
+        if not _has_text(v):
+            follows = implied(op, v, number) if wanted else None
+            return None if follows is None else implied_predicate(follows)
+    beyond = _beyond(op, v, number)
+    if beyond is not None:
+        return _negate(_any(_null_tests(v))) if beyond == wanted else SQL_FALSE
+    compared = app(op, v, number)
+    return compared if wanted else app(Op.SQL_NOT, compared)
+
+
+def _solve_line(op: Op, line: tuple[Term, int, int], bound: int) -> tuple[Op, Lit] | None:
+    """``a * v + b < c`` as a comparison of v; None if no integer v makes it true."""
+    _, a, b = line
     shifted_bound = bound - b
     if op is Op.SQL_EQ:
-        if shifted_bound % a:
-            return SQL_FALSE if wanted else _negate(app(Op.SQL_IS_NULL, v))
-        same = app(op, v, lit(INT, shifted_bound // a))
-        return same if wanted else app(Op.SQL_NOT, same)
+        return None if shifted_bound % a else (op, int_lit(shifted_bound // a))
     if a < 0:
         a, shifted_bound, op = -a, -shifted_bound, MIRRORED[op]
     floor, ceiling = shifted_bound // a, -(-shifted_bound // a)
-    limit = floor if op in (Op.SQL_GT, Op.SQL_LE) else ceiling
-    return app(op, v, lit(INT, limit))
-
-
-def _solve_unit_factor(
-    op: Op, line: tuple[Term, int, int], bound: int
-) -> tuple[Op, Term, Lit] | None:
-    """``a * v + b < c``, where a is 1 or -1, as a comparison of v."""
-    v, a, b = line
-    if abs(a) != 1:
-        return None
-    return op if a > 0 else MIRRORED[op], v, int_lit(a * (bound - b))
+    return op, int_lit(floor if op in (Op.SQL_GT, Op.SQL_LE) else ceiling)
 
 
 def _line(term: Term) -> tuple[Var | App, int, int] | None:
@@ -377,10 +434,13 @@ def _operand(term: Term) -> Term | None:
         case App(op, (x, y)) if op in _ARITHMETIC:
             left, right = _operand(x), _operand(y)
             if left is not None and right is not None:
-                return app(_ARITHMETIC[op], left, right)
+                return _calculate(_ARITHMETIC[op], left, right)
         case App(Op.INT_TO_FLOAT, (x,)):
             number = _operand(x)
             return None if number is None else app(Op.SQL_INT_TO_FLOAT, number)
+        case App(Op.FLOAT_NEG, (x,)):
+            number = _operand(x)
+            return None if number is None else app(Op.SQL_FLOAT_MUL, number, float_lit(-1.0))
         case App(op, _) if op in _SUMS:
             return term
         case App(Op.FLOAT_DIV, (x, Lit() as divisor)) if literal_value(divisor) != 0:
@@ -394,6 +454,21 @@ def _operand(term: Term) -> Term | None:
             if None not in operands:
                 return app(op, *(o for o in operands if o is not None))
     return None
+
+
+def _calculate(op: Op, left: Term, right: Term) -> Term:
+    """Arithmetic, without what constants alone decide."""
+    of_integers = strip(left.sort) == INT
+    zero = int_lit(0)
+    if isinstance(left, Lit) and isinstance(right, Lit):
+        value = evaluate(app(op, left, right), {})
+        assert not isinstance(value, tuple)
+        return lit(option(left.sort) if value is None else strip(left.sort), value)
+    if of_integers and right == zero and op in (Op.SQL_INT_ADD, Op.SQL_INT_SUB):
+        return left
+    if of_integers and left == zero and op is Op.SQL_INT_ADD:
+        return right
+    return app(op, left, right)
 
 
 def _constant_value(term: Term) -> bool | None:
@@ -474,6 +549,8 @@ def _not_null(term: Term) -> tuple[Var, ...]:
 
 def _is_certain(part: Term, parts: list[Term]) -> bool:
     """Whether a comparison, its negation and NULL are all among the parts."""
+    if any(isinstance(t, App) and _may_be_missing(t) for t in subterms(part)):
+        return False
     nulls = [app(Op.SQL_IS_NULL, v) for v in _not_null(part)]
     negations = [app(Op.SQL_NOT, part)]
     if isinstance(part, App) and part.op in OPPOSITE:
