@@ -19,6 +19,7 @@ from presieve.ir.sorts import (
     INT,
     OPAQUE,
     STRING,
+    TIMESTAMP,
     TIMESTAMP_NTZ,
     ArrayOf,
     MapOf,
@@ -145,4 +146,5 @@ SIGNATURES: dict[Op, Signature] = {
     Op.CLOCK_HOUR: Signature(_CLOCK, (), INT),
     Op.CLOCK_MINUTE: Signature(_CLOCK, (), INT),
     Op.CLOCK_SECOND: Signature(_CLOCK, (), INT),
+    Op.LOCAL_TIME: Signature((TIMESTAMP,), (), TIMESTAMP_NTZ, is_sql=False),
 }

@@ -178,6 +178,7 @@ class Op(Enum):
     CLOCK_HOUR = "hour"
     CLOCK_MINUTE = "minute"
     CLOCK_SECOND = "second"
+    LOCAL_TIME = "local-time"  # what a clock shows then that is less than a day from UTC
     # of arrays, maps and structs; the value of an element may be none
     ARRAY_SIZE = "size"
     ARRAY_AT = "at"  # at [place], which counts from the end if it is negative; none beyond the ends

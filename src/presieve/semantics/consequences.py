@@ -18,10 +18,12 @@ from functools import cache
 from typing import TypeAlias
 
 from presieve.ir.ops import app, negate, sql_conjunction, sql_disjunction
-from presieve.ir.terms import App, Lit, Op, Term, int_lit, literal_value, string_lit
+from presieve.ir.sorts import TIMESTAMP
+from presieve.ir.terms import App, Lit, Op, Term, int_lit, lit, literal_value, string_lit
 from presieve.semantics.functions import FUNCTIONS, SQUARE
 from presieve.semantics.pattern_prefixes import beginning, part
 from presieve.semantics.preimages import CASELESS, least, starts_with
+from presieve.semantics.values import INT_RANGES
 
 _SLACK = 1e-9
 """The relative error that a function of mathematics certainly stays below."""
@@ -246,6 +248,23 @@ _PARTS = (
     *(Op.TEXT_STRIP, Op.TEXT_LSTRIP, Op.TEXT_RSTRIP),
 )
 """Functions whose value is a part of the text that is their first argument."""
+
+
+def _local(op: Op, computed: App, constant: Lit) -> Term | None:
+    """A clock shows a time that is less than a day from UTC, whatever its zone."""
+    (instant,), shown = computed.args, literal_value(constant)
+    low, high = INT_RANGES["bigint"]
+    if not isinstance(shown, int) or not low + _DAY <= shown <= high - _DAY:
+        return None
+    bounds = []
+    if op in (Op.SQL_EQ, Op.SQL_GE, Op.SQL_GT):
+        bounds.append(app(Op.SQL_GE, instant, lit(TIMESTAMP, shown - _DAY)))
+    if op in (Op.SQL_EQ, Op.SQL_LE, Op.SQL_LT):
+        bounds.append(app(Op.SQL_LE, instant, lit(TIMESTAMP, shown + _DAY)))
+    return sql_conjunction(bounds)
+
+
+_DAY = 86_400_000_000
 _KEEPS_EMPTY = (Op.TEXT_WORDS, Op.TEXT_RECASED, Op.TEXT_SUBSTITUTED)
 _IMPLIED: dict[Op, Rule] = {
     Op.TEXT_WORDS: _words,
@@ -255,5 +274,6 @@ _IMPLIED: dict[Op, Rule] = {
     Op.TEXT_FOUND: _found,
     **dict.fromkeys((Op.TEXT_COUNT, Op.TEXT_FIND, Op.TEXT_RFIND), _counted),
     Op.FLOAT_CALL: _call,
+    Op.LOCAL_TIME: _local,
 }
 """By function."""

@@ -64,7 +64,7 @@ def win_rate(wins, games):
     return wins / games
 
 
-def celsius(f):
+def to_celsius(f):
     return (f - 32) * 5 / 9
 
 

@@ -22,6 +22,7 @@ from presieve.ir.sorts import (
     FLOAT,
     INT,
     STRING,
+    TIMESTAMP,
     TIMESTAMP_NTZ,
     Decimal,
     Sort,
@@ -44,9 +45,10 @@ from presieve.semantics.values import INT_RANGES
 
 _GIVEN: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, DATE)
 """Sorts whose values a scalar UDF returns unchanged."""
-_SENT: tuple[Sort, ...] = (*_GIVEN, TIMESTAMP_NTZ)
-"""Sorts whose values a scalar UDF gets unchanged, besides decimals. Instants are not among them:
-without Arrow, their local time is that of the worker's machine.
+_SENT: tuple[Sort, ...] = (*_GIVEN, TIMESTAMP_NTZ, TIMESTAMP)
+"""Sorts whose values a scalar UDF gets, besides decimals and composites. Instants come as the time
+that the clock of the worker's machine shows (``TimestampType.fromInternal`` and, with Arrow,
+``datetime.astimezone``), whose zone is not known here.
 """
 
 

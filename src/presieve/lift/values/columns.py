@@ -187,9 +187,13 @@ class LiftedColumns:
         if is_key and strip(column.sort) == FLOAT:
             # Spark groups -0.0 with 0.0 and all NaNs together, so a row may differ from its key.
             _decline("key-type", f"grouping column {name} is a double, whose -0.0 Spark makes 0.0")
-        if strip(column.sort) == TIMESTAMP:
+        if strip(column.sort) == TIMESTAMP and not self._is_local(column):
             self.zone.check(name)
         return column
+
+    def _is_local(self, column: Column) -> bool:
+        """Return whether Python gets an instant as the time that the clock of a worker shows."""
+        return self.single and not self.pandas and strip(column.sort) == TIMESTAMP
 
     def _variable(self, column: Column) -> Var:
         """Return the column as a variable, and record it as read."""
@@ -221,6 +225,8 @@ class LiftedColumns:
     def _view(self, column: Column, var: Var) -> Term:
         base = strip(column.sort)
         optional = isinstance(column.sort, Option)
+        if self._is_local(column):
+            return app(Op.LOCAL_TIME, var)
         if base == FLOAT:
             self._assume_no_nan(column, var)
             if not optional or not self.pandas:

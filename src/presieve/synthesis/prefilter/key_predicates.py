@@ -36,7 +36,7 @@ from presieve.semantics.consequences import (
 )
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operator_meanings import Undefined, sql_order
-from presieve.semantics.preimages import preimage
+from presieve.semantics.preimages import EXTENTS, preimage
 from presieve.semantics.thresholds import AS_SPARK, MIRRORED, base_of
 from presieve.semantics.values import INT_RANGES
 
@@ -58,6 +58,7 @@ _ARITHMETIC = {
     Op.FLOAT_SUB: Op.SQL_FLOAT_SUB,
     Op.FLOAT_MUL: Op.SQL_FLOAT_MUL,
 }
+_ENDS: dict[Op | None, tuple[int, int]] = {**EXTENTS}
 _SUMS = frozenset((*_ARITHMETIC.values(), Op.SQL_FLOAT_DIV))
 """Arithmetic that is already in Spark's operators."""
 
@@ -327,8 +328,10 @@ def _solve(op: Op, left: Term, right: Term, wanted: bool) -> Term | None:
         return None
     line = _line(left)
     bound = literal_value(right)
-    if line is None or not isinstance(bound, int):
+    if not isinstance(bound, int):
         return None
+    if line is None:
+        return _bound_of_greatest(op, left, bound) if wanted and not _has_text(left) else None
     v = line[0]
     if not wanted and op is not Op.SQL_EQ:
         op = OPPOSITE[op]
@@ -349,6 +352,51 @@ def _solve(op: Op, left: Term, right: Term, wanted: bool) -> Term | None:
         return _negate(_any(_null_tests(v))) if beyond == wanted else SQL_FALSE
     compared = app(op, v, number)
     return compared if wanted else app(Op.SQL_NOT, compared)
+
+
+def _bound_of_greatest(op: Op, total: Term, bound: int) -> Term | None:
+    """What ``a * v + b * w >= c`` says of v, where the others are between known numbers."""
+    parts = _summands(total)
+    if parts is None or op not in (Op.SQL_EQ, Op.SQL_GE, Op.SQL_GT, Op.SQL_LE, Op.SQL_LT):
+        return None
+    greatest = max(parts, key=lambda v: abs(parts[v]))
+    lowest, highest = bound, bound
+    for v, factor in parts.items():
+        ends = (1, 1) if isinstance(v, Lit) else _ENDS.get(v.op if isinstance(v, App) else None)
+        if v is greatest:
+            continue
+        if ends is None:
+            return None
+        products = sorted(factor * end for end in ends)
+        lowest, highest = lowest - products[1], highest - products[0]
+    line = (greatest, parts[greatest], 0)
+    sides = []
+    if op is not Op.SQL_LE and op is not Op.SQL_LT:
+        sides.append(_solve_line(Op.SQL_GE if op is Op.SQL_EQ else op, line, lowest))
+    if op is not Op.SQL_GE and op is not Op.SQL_GT:
+        sides.append(_solve_line(Op.SQL_LE if op is Op.SQL_EQ else op, line, highest))
+    return _all([implied_predicate(app(s[0], greatest, s[1])) for s in sides if s is not None])
+
+
+def _summands(term: Term) -> dict[Term, int] | None:
+    """The factors of the summands of a sum; those of one are all constants'. None for others."""
+    match term:
+        case Lit(_, int() as number):
+            return {int_lit(1): number}
+        case App(Op.SQL_INT_MUL, (x, Lit(_, int() as factor))):
+            inner = _summands(x)
+            return None if inner is None else {v: n * factor for v, n in inner.items()}
+        case App(Op.SQL_INT_ADD | Op.SQL_INT_SUB as op, (x, y)):
+            left, right = _summands(x), _summands(y)
+            if left is None or right is None:
+                return None
+            sign = 1 if op is Op.SQL_INT_ADD else -1
+            return {v: left.get(v, 0) + sign * right.get(v, 0) for v in (*left, *right)}
+        case Var():
+            return {term: 1}
+        case App(op, _) if op in SIGNATURES:
+            return {term: 1}
+    return None
 
 
 def _solve_line(op: Op, line: tuple[Term, int, int], bound: int) -> tuple[Op, Lit] | None:

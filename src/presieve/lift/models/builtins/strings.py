@@ -15,7 +15,7 @@ from functools import partial
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, INT, STRING, Sort
-from presieve.ir.terms import TRUE, Lit, Op, Term, int_lit, string_lit
+from presieve.ir.terms import TRUE, App, Lit, Op, Term, int_lit, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMachine
 from presieve.lift.models.builtins import composites
 from presieve.lift.models.builtins.comparisons import boolean
@@ -120,10 +120,37 @@ def number_in(call: ModelCall, text: Scalar, kind: str) -> Term:
     """Return ``float(text)`` or ``int(text)`` as an opaque function: only Python defines which
     texts are accepted, and their values. Other texts raise ValueError.
     """
+    whole = digits_of(text.term) if kind == "int" else None
+    if whole is not None:
+        return whole[0]
     call.m.fail(
         call.flow, negate(apply_function(Op.TEXT_IS, text.term, string_lit(kind))), ValueError
     )
     return apply_function(Op.TEXT_TO_INT if kind == "int" else Op.TEXT_TO_FLOAT, text.term)
+
+
+def digits_of(text: Term) -> tuple[Term, int] | None:
+    """Return the number that a text of digits is, and how many there are, or 0 if that depends on
+    the row; None for other texts.
+    """
+    match text:
+        case Lit(_, str() as digits) if digits.isascii() and digits.isdigit():
+            return int_lit(int(digits)), len(digits)
+        case App(Op.TEXT_OF_INT, (App(Op.DATE_YEAR) as year,)):
+            return year, 0  # Python's years begin with 1
+        case App(
+            Op.TEXT_ZFILL, (App(Op.TEXT_OF_INT, (App(op) as number,)), Lit(_, int() as width))
+        ):
+            low, high = (1, 9999) if op is Op.DATE_YEAR else preimages.EXTENTS.get(op, (-1, 0))
+            return (number, width) if low >= 0 and high < 10**width else None
+        case App(Op.TEXT_CONCAT, (first, second)):
+            before, after = digits_of(first), digits_of(second)
+            if before is None or after is None or not after[1]:
+                return None
+            shifted = fold_constants(app(Op.INT_MUL, before[0], int_lit(10 ** after[1])))
+            total = fold_constants(app(Op.INT_ADD, shifted, after[0]))
+            return total, before[1] + after[1] if before[1] else 0
+    return None
 
 
 @text_method("upper", "lower", arguments=0)
@@ -335,11 +362,36 @@ def sum_of(operation: Operation) -> Scalar | None:
     m, flow, op, left, right = operation
     if isinstance(op, ast.Mult):
         return _repeat(left, right) or _repeat(right, left)
+    if isinstance(op, ast.Mod):
+        return _fill_form(m, flow, left, right)
     texts = all(isinstance(v, Scalar) and v.base == STRING for v in (left, right))
     if not texts or not isinstance(op, ast.Add):
         return None
     a, b = (m.scalar(flow, v) for v in (left, right))
     return concatenate_texts(a, b)
+
+
+def _fill_form(m: SymbolicMachine, flow: Flow, form: Value, values: Value) -> Scalar | None:
+    """Evaluate ``"%s-%02d" % (a, b)`` of texts and integers; None for other forms."""
+    text = constant_of(form, STRING)
+    if not isinstance(text, str):
+        return None
+    items = list(values.items) if isinstance(values, TupleV) else [values]
+    signs = re.findall(r"%(0\d+d)|%(.)|([^%]+)", text, re.DOTALL)
+    if sum(not other for *_, other in signs) != len(items):
+        return None
+    formatted_text = Scalar(string_lit(""))
+    for zeros, sign, other in signs:
+        if other:
+            part = Scalar(string_lit(other))
+        elif sign == "s":
+            part = write_as_text(m, flow, items.pop(0))
+        elif zeros or sign == "d":
+            part = write_number(m, flow, items.pop(0), zeros or "d")
+        else:
+            return None
+        formatted_text = concatenate_texts(formatted_text, part)
+    return formatted_text
 
 
 def _repeat(text: Value, times: Value) -> Scalar | None:
