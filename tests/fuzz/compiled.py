@@ -75,6 +75,16 @@ VALUES: dict[str, list[Any]] = {
         dt.date(2024, 2, 29),
     ],
     "b": [None, True, False],
+    "e": [None, [], [1], [7, None], [0, 1, 2], [-1], [2**31 - 1, 2**31 - 1]],
+    "w": [None, [], ["a"], [None, "b"], ["", "a", "é"]],
+    "k": [None, {}, {"a": 1}, {"a": None, "b": 7}, {"": 0}],
+    "c": [
+        None,
+        dt.datetime(2024, 1, 1),
+        dt.datetime(2023, 12, 31, 23, 59, 59),
+        dt.datetime(2000, 2, 29, 12),
+        dt.datetime(1970, 1, 1),
+    ],
 }
 ROWS = 60
 
@@ -149,7 +159,9 @@ class Fuzz:
 
     def _module(self, made: Sequence[RowFunction], number: int) -> Any:
         name = f"rows_{self.seed}_{number}"
-        text = "import datetime as dt\n\n\n" + "\n\n".join(f.source for f in made)
+        text = "import datetime as dt\nimport math\nimport re\n\n\n" + "\n\n".join(
+            f.source for f in made
+        )
         (self.folder / f"{name}.py").write_text(text, encoding="utf-8")
         sys.path.insert(0, str(self.folder))
         importlib.invalidate_caches()

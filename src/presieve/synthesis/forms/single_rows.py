@@ -23,9 +23,9 @@ from presieve.ir.ops import (
 from presieve.ir.pushdown import Pushdown
 from presieve.ir.sorts import FLOAT, strip
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, App, Op, Scope, Term, Var
-from presieve.ir.walk import size, substitute, variables
+from presieve.ir.walk import size, substitute, subterms
 from presieve.ir.wellformed import output_var
-from presieve.semantics.scan import may_lose
+from presieve.semantics.scan import is_scanned, may_lose
 from presieve.smt.smtlib import s_implies, s_not
 from presieve.smt.solver import Effort, Solver, Unsat
 from presieve.smt.two_runs import Runs, follows
@@ -183,18 +183,23 @@ def _hide_from_scans(prefilter: Term) -> Term:
     }
     conjuncts = []
     for part in parts:
-        doubles = [v for v in variables(part) if strip(v.sort) == FLOAT and v not in excluded]
+        doubles = [v for v in _doubles(part) if v not in excluded]
         nan = [app(Op.SQL_IS_NAN, v) for v in doubles]
         alone = isinstance(part, App) and part.op in (Op.SQL_GT, Op.SQL_GE)
         conjuncts.append(app(Op.SQL_OR, part, *nan) if alone and nan else part)
     return sql_conjunction(conjuncts)
 
 
+def _doubles(part: Term) -> list[Term]:
+    """The columns and fields of doubles that a condition reads."""
+    return [t for t in subterms(part) if is_scanned(t) and strip(t.sort) == FLOAT]
+
+
 def _guard_all_doubles(prefilter: Term) -> Term:
     """Add ``OR isnan`` of every double column to every conjunct, so no scan is given any."""
     conjuncts = []
     for part in sql_conjuncts(prefilter):
-        doubles = [v for v in variables(part) if strip(v.sort) == FLOAT]
+        doubles = _doubles(part)
         nan = [app(Op.SQL_IS_NAN, v) for v in doubles]
         conjuncts.append(sql_disjunction(dict.fromkeys((*sql_disjuncts(part), *nan))))
     return sql_conjunction(conjuncts)

@@ -188,8 +188,9 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
     spark = AS_SPARK.get(op, op)
     if isinstance(left, Lit):
         left, right, spark = right, left, MIRRORED[spark]
-    if spark is Op.SQL_LT and right == string_lit(""):
-        return SQL_FALSE if wanted else _negate(_any(_null_tests(left)))
+    if spark in (Op.SQL_LT, Op.SQL_GE) and right == string_lit(""):  # no text is below this one
+        below = wanted == (spark is Op.SQL_LT)
+        return SQL_FALSE if below else _negate(_any(_null_tests(left)))
     beyond = _beyond(spark, left, right)
     if beyond is not None:
         return _negate(_any(_null_tests(left))) if beyond == wanted else SQL_FALSE
