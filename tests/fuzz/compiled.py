@@ -15,7 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JNetworkError
-from tests.fuzz.rows import COLUMNS, RowFunction, make
+from tests.fuzz.rows import COLUMNS, RAISES, RowFunction, make, result_of
 from tests.fuzz.spark import session
 
 from presieve.backend.open_plan import Reading
@@ -145,7 +145,7 @@ class Fuzz:
         data = rows(random)
         module = self._module(made, number)
         df = table(self.spark, data, self.folder / f"t{number}")
-        where = {f.name: _failing(getattr(module, f.name), f, data) for f in made}
+        where = {f.name: _failing(getattr(module, f.name), f, data, arrow) for f in made}
         columns = {f.name: self._column(module, f, arrow) for f in made}
         plain = [f for f in made if not where[f.name]]
         self.spark.conf.set("spark.sql.ansi.enabled", str(number % 4 < 2).lower())
@@ -232,15 +232,12 @@ def optimized(df: DataFrame) -> tuple[DataFrame, tuple[CompileDecision, ...]]:
     return applied.df, applied.select(CompileDecision)
 
 
-def _failing(function: Any, f: RowFunction, data: Sequence[dict[str, Any]]) -> list[int]:
-    """The rows on which Python raises."""
-    found = []
-    for row in data:
-        try:
-            function(*(row[a] for a in f.arguments))
-        except Exception:
-            found.append(row["id"])
-    return found
+def _failing(
+    function: Any, f: RowFunction, data: Sequence[dict[str, Any]], arrow: bool
+) -> list[int]:
+    """The rows on which Python raises, or Arrow."""
+    results = ((r["id"], [r[a] for a in f.arguments]) for r in data)
+    return [i for i, row in results if result_of(function, row, f.returns, arrow=arrow) is RAISES]
 
 
 def _collected(df: DataFrame) -> dict[int, dict[str, str]] | str:

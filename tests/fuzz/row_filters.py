@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from tests.fuzz.compiled import VALUES
-from tests.fuzz.rows import COLUMNS, RowFunction, make
+from tests.fuzz.rows import COLUMNS, RAISES, RowFunction, make, result_of
 
 from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
 from presieve.driver.synthesize import synthesize
@@ -23,11 +23,9 @@ from presieve.ir.terms import App, Op, Scope, Term
 from presieve.ir.walk import subterms
 from presieve.semantics.interpret import evaluate, holds
 from presieve.semantics.types import row_sort_of
-from presieve.semantics.values import INT_RANGES, from_python, same
+from presieve.semantics.values import from_python, same
 
 TRIES = 60
-RAISES = object()
-"""The result of a function that raises."""
 _CONSTANTS = {
     **dict.fromkeys(("bigint", "int", "smallint"), ("0", "1", "7", "100", "-5", "2000")),
     "double": ("0.0D", "1.0D", "2.5D", "-1.5D", "100.0D"),
@@ -95,23 +93,6 @@ def _register(made: RowFunction, number: int) -> str:
     lines = made.source.splitlines(keepends=True)
     linecache.cache[name] = (len(made.source), None, lines, name)
     return name
-
-
-def result_of(function: Any, row: list[Any], type_: str, *, arrow: bool) -> Any:
-    """What Spark stores; :data:`RAISES` where the function, or Arrow, raises."""
-    try:
-        result = function(*row)
-    except Exception:
-        return RAISES
-    if type_ not in INT_RANGES or result is None:
-        return result
-    low, high = INT_RANGES[type_]
-    if low <= result <= high:
-        return result
-    if arrow:
-        return RAISES
-    least, most = INT_RANGES["bigint"]
-    return (result - low) % (high - low + 1) + low if least <= result <= most else None
 
 
 def _env(made: RowFunction, row: list[Any]) -> dict[tuple[Scope, str], Any]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
+
+from presieve.semantics.values import INT_RANGES
 
 COLUMNS = {
     "i": "int",
@@ -51,6 +54,8 @@ ODD = ('"it\'s"', "'\\\\'", "'%'", "'--'", "'{0}'", "'${x}'", "'a\\nb'", "'`'", 
 TEXTS = (*ODD, "''", "'a'", "'ab'", "' '", "'é'", "'x'", "'-'", "'abc'", "'😀'", "'A'")
 PARTS = ("'a'", "'b'", "' '", "'é'", "'ab'", "''")
 KEYS = ("'a'", "'b'", "''")
+RAISES = object()
+"""The result of a function that raises."""
 CHECKED = 0.8
 """How often an argument is asked for None."""
 
@@ -261,3 +266,20 @@ def make(random: Random, name: str) -> RowFunction:
     head = f"def {name}({', '.join(chosen)}):"
     source = "\n".join([head, *maker.lines]) + "\n"
     return RowFunction(name, source, tuple(chosen), random.choice(RETURNS[kind]))
+
+
+def result_of(function: Any, row: list[Any], type_: str, *, arrow: bool) -> Any:
+    """What Spark stores; :data:`RAISES` where the function, or Arrow, raises."""
+    try:
+        result = function(*row)
+    except Exception:
+        return RAISES
+    if type_ not in INT_RANGES or result is None:
+        return result
+    low, high = INT_RANGES[type_]
+    if low <= result <= high:
+        return result
+    if arrow:
+        return RAISES
+    least, most = INT_RANGES["bigint"]
+    return (result - low) % (high - low + 1) + low if least <= result <= most else None

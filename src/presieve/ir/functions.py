@@ -57,7 +57,9 @@ COMPOSED: dict[Op, Callable[[Sort, tuple[Lit, ...]], Sort | None]] = {
     ),
     Op.MAP_KEYS: lambda sort, _: ArrayOf(sort.keys) if isinstance(sort, MapOf) else None,
     Op.MAP_AT: lambda sort, key: (
-        Option(sort.of) if isinstance(sort, MapOf) and key[0].sort == sort.keys else None
+        Option(sort.of)
+        if isinstance(sort, MapOf) and key[0].sort == sort.keys and sort.keys in _FOUND
+        else None
     ),
     Op.STRUCT_FIELD: lambda sort, name: _field_sort(sort, name[0].value),
     Op.ELEMENTS: lambda sort, what: what[1].sort if isinstance(sort, ArrayOf) else None,

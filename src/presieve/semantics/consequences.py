@@ -50,9 +50,9 @@ def consequence(computed: Term) -> Term | None:
             if inner.op in (*_PARTS, *_KEEPS_EMPTY) and rule is not None:
                 return rule(Op.SQL_EQ, inner, string_lit(wanted))
         case App(Op.TEXT_IS, (text, Lit(_, str() as kind))):
-            first = LEAST.get(kind)
-            least_text = string_lit("" if first is None else first)
-            return app(Op.SQL_GT if first is None else Op.SQL_GE, text, least_text)
+            start = LEAST.get(kind)
+            bound = string_lit("" if start is None else start)
+            return app(Op.SQL_GT if start is None else Op.SQL_GE, text, bound)
     return None
 
 
@@ -71,8 +71,8 @@ def facts_of(node: App) -> Iterator[Term]:
             is_found = app(Op.SQL_IS_TRUE, app(Op.SQL_GT, node, int_lit(0)))
             yield _only_if(is_found, _has(array, 1))
         case App(Op.MAP_AT, (pairs, key)):
-            place = app(Op.ARRAY_FIND, app(Op.MAP_KEYS, pairs), key)
-            has_key = app(Op.SQL_IS_TRUE, app(Op.SQL_GT, place, int_lit(0)))
+            found = app(Op.ARRAY_FIND, app(Op.MAP_KEYS, pairs), key)
+            has_key = app(Op.SQL_IS_TRUE, app(Op.SQL_GT, found, int_lit(0)))
             yield _only_if(negate(_is_null(node)), has_key)
 
 
