@@ -199,7 +199,7 @@ def _is_not_proved(
 
 def test_a_large_integer_is_cut_or_raises() -> None:
     """65 - age is beyond an int for the least ages: Arrow raises, or they become negative."""
-    types = {"schema": "age int", "returns": "r int", "mode": "row"}
+    types: dict[str, Any] = {"schema": "age int", "returns": "r int", "mode": "row"}
     by_arrow = presieve.synthesize(years_left, "r > 20", **types)
     assert by_arrow.kind == "exact"
     assert "age < 45" in by_arrow.prefilter

@@ -127,7 +127,9 @@ def _check_meaning(
         if not evaluate(known, env):
             continue
         meant = evaluate(output.term, env)
-        stored = result if result is RAISES or result is None else from_python(result, output.sort)
+        stored: Any = (
+            result if result is RAISES or result is None else from_python(result, output.sort)
+        )
         if stored is RAISES or not same(stored, meant):
             tally.wrong.append(f"{result!r} is read as {meant!r}: {row}\n{made.source}")
             return

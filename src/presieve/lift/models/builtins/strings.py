@@ -291,15 +291,16 @@ def split(call: ModelCall, text: Scalar) -> Value | None:
         return computed_value
     if not call.args:
         return words_of(_term(call, text))
-    separator, most = constant_of(call.args[0], STRING), None
+    separator, most = constant_of(call.args[0], STRING), -1
     if len(call.args) == 2:
-        most = constant_of(call.args[1], INT)
-        if type(most) is not int or most == 0:
+        number = constant_of(call.args[1], INT)
+        if type(number) is not int or number == 0:
             return None
+        most = number
     if not separator:
         return None
     term, literal = _term(call, text), string_lit(str(separator))
-    if most is None or most < 0:
+    if most < 0:
         return SplitV(term, literal, True)
     return SplitV(term, literal, False, most == 1, call.name == "rsplit")
 
