@@ -335,7 +335,8 @@ def _element(node: ExprNode, context: ReadingContext) -> Typed:
     if node.entry is composites.ELEMENT_AT and node.fields.get("failOnError") is not False:
         raise DeclineSignal("sql-unsupported", "element_at may raise: write try_element_at")
     operands = [meaning(child, context) for child in node.children]
-    term = functions.read_call(node.entry.sql, [f.operand for f in operands])
+    name = node.entry.sql or composites.TRY_ELEMENT_AT.sql
+    term = functions.read_call(name, [f.operand for f in operands])
     return Typed(term, list(_parts(operands[0]).values())[-1])
 
 

@@ -194,8 +194,14 @@ def _splits(node: ExprNode) -> bool:
 
 
 def _ignores_other_digits(node: ExprNode) -> bool:
-    """Whether this is ``unhex``, and not ``to_binary``, or ``try_element_at``."""
+    """Whether this is ``unhex``, and not ``to_binary``."""
     return node.fields.get("failOnError") is False
+
+
+def _takes_element(node: ExprNode) -> bool:
+    """Whether this is ``try_element_at`` of a text as key, or of a place that is not zero."""
+    is_text = _text(node.children[1]) is not None
+    return node.fields.get("failOnError") is False and (is_text or bool(_number(node.children[1])))
 
 
 def _like(node: ExprNode) -> bool:
@@ -233,6 +239,6 @@ CONDITIONS: Mapping[Entry, Condition] = {
     textual.RLIKE: _rlike,
     textual.SPLIT_PART: _splits,
     textual.UNHEX: _ignores_other_digits,
-    composites.ELEMENT_AT: _ignores_other_digits,
+    composites.ELEMENT_AT: _takes_element,
 }
 """When an expression never raises, if more than the types of its operands decides."""
