@@ -13,6 +13,7 @@ from tests.reach.expected import (
     changing,
     cleaning,
     cogrouped,
+    everyday,
     models,
     scalars,
     series,
@@ -36,7 +37,7 @@ TABLES: tuple[Entry, ...] = (
     *cogrouped.ENTRIES,
     *batches.ENTRIES,
 )
-ROWS: tuple[RowEntry, ...] = tuple(scalars.ENTRIES)
+ROWS: tuple[RowEntry, ...] = (*scalars.ENTRIES, *everyday.ENTRIES)
 QUESTIONS: tuple[Question, ...] = ("keys", "columns", "rows", "effects")
 
 

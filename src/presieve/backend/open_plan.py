@@ -59,9 +59,10 @@ _CONFS = {
 }
 """Settings that change the values that Python gets or the results that Spark gets, and the values
 of these settings for which the lifter's model of pandas was written (PySpark 4.3, ``worker.py``,
-``RunnerConf``). Safe conversion (on by default) is not among them: results are only lifted if they
-fit their type.
+``RunnerConf``). Safe conversion is not among them: results of tables are only lifted if they fit
+their type, and for those of scalar UDFs lifting is told of it.
 """
+_SAFELY = "spark.sql.execution.pandas.convertToArrowArraySafely"
 
 
 class Reading(Struct, frozen=True):
@@ -135,7 +136,8 @@ class Opened(Struct, frozen=True):
     @property
     def setting(self) -> PlanSetting:
         """The session's facts for lifting."""
-        return PlanSetting(self.timezone, self.reading.pure, self.reading.effects)
+        safely = self.gateway.conf(_SAFELY, "true") == "true"
+        return PlanSetting(self.timezone, self.reading.pure, self.reading.effects, safely)
 
 
 P = ParamSpec("P")

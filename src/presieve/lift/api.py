@@ -302,7 +302,8 @@ def _row_form(attempt: LiftAttempt, function: FunctionType, source: FunctionSour
         own = taken[1:] if attempt.receiver is not None else taken
         form = replace(form, columns=_columns_of(own, source, request))
     if not form.columns:
-        form = replace(form, columns=_series(_detect(function, source, request), "columns"))
+        required = [p for p in _positional(function) if p.default is p.empty]
+        form = replace(form, columns=_columns_of(required, source, request))
     check_row_columns(form, request)
     return form
 

@@ -281,7 +281,7 @@ class _Functions(Struct, frozen=True):
         outputs = {a.id: a for a in boundary.outputs}
         form = self._form(function, call)
         if partly and isinstance(form, RowFunction):
-            form = GuardsFunction(form.columns, form.arrow)
+            form = GuardsFunction(form.columns, form.arrow, form.safe)
         request = replace(
             request_of(boundary, self.names, self.setting),
             schema=self._columns_read(call),
@@ -300,7 +300,7 @@ class _Functions(Struct, frozen=True):
         if call.whole:
             return ColumnsFunction(arguments, call.streamed)
         if self.boundary.kind == "Project":
-            return RowFunction(arguments, call.arrow)
+            return RowFunction(arguments, call.arrow, self.setting.safely)
         if self.boundary.kind == "Aggregate":
             return aggregate_form(function, arguments, call)
         if call.streamed:

@@ -35,9 +35,10 @@ class LiftAttempt(Struct, frozen=True):
 
     def values(self, *, single: bool = False) -> LiftedColumns:
         """Return columns whose values come one by one; ``single``: each row is a group."""
-        zone = Zone(self.request.timezone)
+        zone, form = Zone(self.request.timezone), self.form
+        arrow = not isinstance(form, RowFunction) or form.arrow
         columns = LiftedColumns(self.request, False, zone, tracked=self.tracked, single=single)
-        return replace(columns, holes=self.holes)
+        return replace(columns, arrow=arrow, holes=self.holes)
 
     def tables(self, *, pandas: bool, beside_null: BesideNull | None = None) -> LiftedColumns:
         """Return columns that come as a whole; with ``beside_null`` each row is a group."""
