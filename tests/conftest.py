@@ -42,9 +42,11 @@ def scans_are_compared(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture(autouse=True)
-def reports_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+def reports_are_remembered() -> Iterator[None]:
     """What is reported of each pipeline is compared with its plans when its rows are compared."""
-    remember_reports(monkeypatch)
+    with pytest.MonkeyPatch.context() as patch:  # tests undo their own patches earlier
+        remember_reports(patch)
+        yield
 
 
 @pytest.fixture(autouse=True)
