@@ -20,6 +20,7 @@ from tests.support.running import compare_compiled
 from tests.support.scans import compare_scans
 from tests.support.since import why_left_out
 from tests.support.spark_version import WITHOUT_REBASING, is_before
+from tests.support.statements import compare_statements, remember_reports
 
 # How long an example takes says more of the machine than of the test.
 settings.register_profile(
@@ -38,6 +39,12 @@ if TYPE_CHECKING:
 def scans_are_compared(request: pytest.FixtureRequest) -> None:
     """No pipeline reads more once it is optimized, except in the tests that are listed."""
     compare_scans(why_reading_more(request.node.nodeid) is None)
+
+
+@pytest.fixture(autouse=True)
+def reports_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is reported of each pipeline is compared with its plans when its rows are compared."""
+    remember_reports(monkeypatch)
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +94,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--compiled", action="store_true", help="compare all rows with those of compiled functions"
     )
+    parser.addoption("--statements", action="store_true", help="compare all reports with the plans")
     parser.addoption(
         "--stop-after", type=float, help="begin no test after so many seconds; no failure by itself"
     )
@@ -97,6 +105,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "classic(reason): not on Spark Connect")
     be_thorough(config.getoption("--thorough"))
     compare_compiled(config.getoption("--compiled"))
+    compare_statements(config.getoption("--statements"))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

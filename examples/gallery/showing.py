@@ -121,7 +121,8 @@ def _boundary(boundary) -> Iterator[str]:
     if boundary.order is not None:
         yield from _field("row order", str(boundary.order).splitlines()[0])
     for assumed in boundary.assumptions:
-        yield from _field("assuming", f"{assumed['text']} [{assumed['code']}]")
+        label = "may change" if assumed["code"] == "may-erase-error" else "assuming"
+        yield from _field(label, f"{assumed['text']} [{assumed['code']}]")
     for known in boundary.discharged:
         yield from _field("known", f"{known['text']} [{known['code']}], {known['by']}")
     for declined in boundary.declined:

@@ -6,7 +6,8 @@ value. Exceptions are for misuse and for bugs of ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 
 from msgspec import Struct
 
@@ -61,35 +62,80 @@ def place_json(span: Span | None) -> dict[str, object]:
     return {"file": span.file, "line": span.line, "column": span.column}
 
 
+class Behind:
+    """The obstacles that come behind another one: call it to look for them, once and not before.
+
+    It does not count where reasons are compared.
+    """
+
+    __slots__ = ("_look",)
+
+    def __init__(self, look: Callable[[], tuple[Declined, ...]]) -> None:
+        self._look = cache(look)
+
+    def __call__(self) -> tuple[Declined, ...]:
+        """Return the obstacles in the order in which they come."""
+        return self._look()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Behind)
+
+    def __hash__(self) -> int:
+        return hash(Behind)
+
+
+def _nothing() -> tuple[Declined, ...]:
+    return ()
+
+
+NOTHING_BEHIND = Behind(_nothing)
+
+
 class Declined(Struct, frozen=True):
-    """Why something was left alone. ``code`` is stable and documented, ``reason`` is a sentence."""
+    """Why something was left alone. ``code`` is stable and documented, ``reason`` is a sentence.
+    ``behind`` gives the obstacles that come next once this one is removed, as far as is known.
+    """
 
     code: str
     reason: str
     span: Span | None = None
+    behind: Behind = NOTHING_BEHIND
 
     def __str__(self) -> str:
         where = f" ({self.span})" if self.span else ""
         return f"[{self.code}] {self.reason}{where}"
 
     def to_json(self) -> dict[str, object]:
-        """Return the public form: ``code``, ``reason``, ``line``, ``column`` (and ``file``)."""
-        return {"code": self.code, "reason": self.reason, **place_json(self.span)}
+        """Return the public form: ``code``, ``reason``, ``line``, ``column`` (and ``file``), and
+        ``behind`` if obstacles behind this one are known.
+        """
+        behind = [d.to_json() for d in self.behind()]
+        plain = {"code": self.code, "reason": self.reason, **place_json(self.span)}
+        return {**plain, "behind": behind} if behind else plain
 
 
 class DeclineSignal(PresieveError):
     """Carries a :class:`Declined` from deep inside a lifter to the lifter's one entry point.
 
     Never crosses a layer: every public lifting function catches it and returns the value.
+
+    ``trail`` is for the lifter, which says with it where it stopped, if it was asked.
     """
 
     def __init__(self, code: str, reason: str, span: Span | None = None) -> None:
         super().__init__(reason)
         self.declined = Declined(code, reason, span)
+        self.trail: object = None
 
     @classmethod
     def of(cls, why: Declined) -> DeclineSignal:
         """Return a signal that carries the value."""
         signal = cls(why.code, why.reason, why.span)
         signal.declined = why
+        return signal
+
+    def saying(self, reason: str, span: Span | None) -> DeclineSignal:
+        """Return the same signal with another reason or place."""
+        signal = DeclineSignal(self.declined.code, reason, span)
+        signal.trail = self.trail
         return signal

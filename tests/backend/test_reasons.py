@@ -183,4 +183,4 @@ def test_nothing_follows_for_the_rows(rows: DataFrame) -> None:
 
 def test_aggregates_of_spark_are_no_udfs(rows: DataFrame) -> None:
     df = rows.groupBy("k").agg(F.max("x").alias("m")).filter("m > 30")
-    assert str(explain(df)).startswith("1 place where a filter meets an aggregate, ")
+    assert "\n\n1 place where a filter meets an aggregate, " in str(explain(df))

@@ -529,3 +529,36 @@ def test_the_examples_of_the_project() -> None:
     obstacles = {f.function: f.code for f in findings if f.code}
     assert obstacles == {"split_sessions": "not-a-fold"}
     assert len(findings) > 12
+
+
+SEVERAL = """
+@udf("double")
+def score(x):
+    y = np.frobnicate(x)
+    if x > np.e_squared:
+        print(y)
+    return x + time.time()
+"""
+
+
+def test_all_obstacles_of_a_function_are_told(tmp_path: Path) -> None:
+    findings = lint(tmp_path, SEVERAL)
+    assert [(f.code, line_of(f)) for f in findings] == [
+        ("unknown-call", "y = np.frobnicate(x)"),
+        ("unknown-name", "if x > np.e_squared:"),
+        ("impure-io", "print(y)"),
+        ("impure-clock", "return x + time.time()"),
+    ]
+
+
+def test_what_follows_from_an_obstacle_is_not_told(tmp_path: Path) -> None:
+    text = SEVERAL.replace("x > np.e_squared", "np.e_squared").replace("time.time()", "1.0")
+    findings = lint(tmp_path, text.replace("y = np.frobnicate(x)", "y = x"))
+    assert [(f.code, line_of(f)) for f in findings] == [("unknown-name", "if np.e_squared:")]
+
+
+def test_what_only_a_run_tells_stands_behind_an_obstacle_as_information(tmp_path: Path) -> None:
+    text = SEVERAL.replace("np.e_squared", "limit").replace("@udf", "limit = input()\n@udf")
+    findings = lint(tmp_path, text)
+    assert [f.severity for f in findings if "limit" in line_of(f)] == ["information"]
+    assert codes(findings) == ["unknown-call", None, "impure-io", "impure-clock"]

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.console import Console
 
 from presieve.demo import show
 from presieve.demo.compare_runs import Comparison, PipelineRun, compare, run
 from presieve.demo.data import generate
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -82,6 +84,31 @@ def test_a_difference_is_seen(spark: SparkSession) -> None:
 
 def test_the_ratio_is_of_medians() -> None:
     assert Comparison((1.0, 9.0, 3.0), (1.0, 2.0, 1.0), 0, True).ratio == 3.0
+
+
+def test_the_ratio_counts_what_optimize_took() -> None:
+    compared = Comparison((6.0,), (1.0, 2.0, 1.0), 0, True, optimize=2.0)
+    assert (compared.total, compared.ratio) == (3.0, 2.0)
+
+
+def test_what_optimize_took_is_shown_and_counted(outcomes: dict[str, PipelineRun]) -> None:
+    top = outcomes["top two"]
+    assert top.spent.checking > 0  # whether a score is NaN is in no footer
+    assert top.comparison.optimize >= top.spent.checking + top.spent.compiling
+    # A check of a small file takes too little to be shown.
+    top = replace(top, spent=replace(top.spent, checking=0.25, compiling=0.0))
+    console = Console(record=True, width=160)
+    show.show(top, console)
+    show.table([top], console)
+    text = console.export_text()
+    assert f"optimize {top.comparison.optimize:.2f} s" in text
+    assert f"in all {top.comparison.total:.2f} s" in text
+    assert "of this, checks of the data 0.25 s" in text
+    assert "compiling functions" not in text
+    (plain,) = show.as_json([top])
+    assert plain["seconds_checking"] == 0.25
+    assert plain["seconds_total"] > plain["seconds_optimize"] == top.comparison.optimize
+    assert plain["ratio"] * plain["seconds_total"] == pytest.approx(plain["seconds_written"][0])
 
 
 @pytest.mark.slow

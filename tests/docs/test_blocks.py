@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.support.pages import Page, PageFails, page, pages, run
+from tests.support.pages import Page, PageFails, as_readers_have_it, page, pages, run
 
 import presieve
 from presieve.driver.options import Options
@@ -25,7 +25,10 @@ def named(found: list[Page]) -> list[object]:
     return [pytest.param(p, id=p.name) for p in found]
 
 
-WITH_CODE = [p for p in pages() if p.python]
+ELSEWHERE = "docs/declined/"
+"""Pages that ``test_declined_advice.py`` runs."""
+
+WITH_CODE = [p for p in pages() if p.python and not p.name.startswith(ELSEWHERE)]
 WITHOUT_SPARK = [p for p in WITH_CODE if not p.needs_spark]
 ON_SPARK = [p for p in WITH_CODE if p.needs_spark]
 
@@ -49,30 +52,8 @@ def test_page(found: Page, tmp_path: Path) -> None:
 @pytest.mark.classic("paths below the working folder are those of this process")
 @pytest.mark.parametrize("found", named(ON_SPARK))
 def test_page_on_spark(found: Page, tmp_path: Path, spark: SparkSession) -> None:
-    files = local_files(spark)
-    before = files.getWorkingDirectory()
-    path = spark.sparkContext._jvm.org.apache.hadoop.fs.Path  # type: ignore[union-attr]
-    files.setWorkingDirectory(path(str(tmp_path / "work")))
-    zone = str(spark.conf.get("spark.sql.session.timeZone"))
-    compiling = str(spark.conf.get("spark.presieve.compile"))
-    spark.conf.unset("spark.presieve.compile")  # as readers have it
-    try:
+    with as_readers_have_it(spark, tmp_path):
         run(found, tmp_path, spark=spark)
-    finally:
-        files.setWorkingDirectory(before)
-        spark.conf.set("spark.sql.session.timeZone", zone)
-        spark.conf.set("spark.presieve.compile", compiling)
-        spark.catalog.clearCache()
-        for view in spark.catalog.listTables():
-            if view.isTemporary:
-                spark.catalog.dropTempView(view.name)
-
-
-def local_files(spark: SparkSession) -> Any:
-    """The JVM's local file system, which has a working folder of its own."""
-    context = spark.sparkContext
-    system = context._jvm.org.apache.hadoop.fs.FileSystem  # type: ignore[union-attr]
-    return system.get(context._jsc.hadoopConfiguration())
 
 
 def test_few_blocks_are_not_run() -> None:

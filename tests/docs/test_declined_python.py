@@ -16,7 +16,8 @@ HERE = "  # declined here"
 """The end of the line that a page says is told."""
 
 PAGES = [page(p) for p in sorted(FOLDER.glob("*.md")) if p.stem in CODES]
-EXAMPLES = [replace(p, blocks=tuple(p.python[:1])) for p in PAGES if not p.needs_spark]
+FIRST = [replace(p, blocks=tuple(p.python[:1])) for p in PAGES]
+EXAMPLES = [p for p in FIRST if p.blocks and not p.needs_spark]
 
 
 def _code(found: Page) -> str:

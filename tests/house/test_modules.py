@@ -24,6 +24,7 @@ BROAD = {
     "cli/job.py": 1,
     "cli/explain.py": 1,
     "backend/statistics/edits.py": 1,
+    "driver/running.py": 1,
     "driver/session.py": 1,
     "driver/stages/prefilters.py": 1,
     "contract.py": 1,

@@ -35,8 +35,7 @@ def helper(x):
     return x
 
 
-def min(*values):
-    return values[0]
+min = hash
 
 
 def clock(v: pd.Series) -> float:
@@ -98,7 +97,22 @@ def coin3(v: pd.Series) -> float:
 def prints(v: pd.Series) -> float:
     best = 0.0
     for x in v:
-        print(x)  # impure-io
+        print(x)
+        best = hash(x)  # unknown-call
+    return best
+
+
+def writes(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        open("numbers", "a").write(str(x))  # impure-io
+    return best
+
+
+def uses_what_print_gives(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        best = print(x)  # impure-io
     return best
 
 
@@ -621,3 +635,10 @@ def changed_while_it_is_looped_over(n: pd.Series) -> float:
             if y > 3:
                 kept.append(1)
     return float(kept[0])
+
+
+def unpacked_column(n: pd.Series) -> float:
+    best = 0
+    for x in n:
+        best = sorted([*n, x])[0]  # unsupported-expression
+    return float(best)

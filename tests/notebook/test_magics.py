@@ -67,7 +67,7 @@ def test_a_cell_runs_enabled_and_shows_what_was_pushed(cells: Shell, spark: Spar
     assert [row.m for row in cells["rows"]] == [9]
     assert shown.count("pre-filter    v > 4") == 1
     number = cells.shell.execution_count - 1
-    assert f"In[{number}]:2, In[{number}]:3: 1 place" in shown
+    assert f"In[{number}]:2, In[{number}]:3: Only rows with v > 4 reach max." in shown
     assert "measured" in shown
     assert "1 other DataFrame ran without a filter above" in shown
     assert "3\n" in shown  # the cell's own value

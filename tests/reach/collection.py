@@ -14,6 +14,7 @@ from tests.reach.expected import (
     cleaning,
     cogrouped,
     columns,
+    everyday,
     models,
     row_batches,
     scalars,
@@ -39,7 +40,7 @@ TABLES: tuple[Entry, ...] = (
     *batches.ENTRIES,
     *row_batches.ENTRIES,
 )
-ROWS: tuple[RowEntry, ...] = (*scalars.ENTRIES, *columns.ENTRIES)
+ROWS: tuple[RowEntry, ...] = (*scalars.ENTRIES, *columns.ENTRIES, *everyday.ENTRIES)
 QUESTIONS: tuple[Question, ...] = ("keys", "columns", "rows", "effects")
 
 
@@ -65,8 +66,8 @@ def answer_in_a_module(entry: Entry) -> Dataflow | None:
 def _request(entry: Entry, function: FunctionType) -> AnalysisRequest:
     form: Form = "group" if entry.by else "batches"
     beside = (names_of(entry.beside), entry.grouping) if entry.beside else None
-    texts = frozenset(c.name for c in parse_schema(entry.schema) if c.type == "string")
-    return AnalysisRequest(function, form, entry.columns, entry.grouping, beside, texts)
+    types = {c.name: c.type for c in parse_schema(entry.schema)}
+    return AnalysisRequest(function, form, entry.columns, entry.grouping, beside, types)
 
 
 @cache

@@ -17,7 +17,7 @@ from presieve.errors import Declined
 from presieve.ir.terms import Scope, Term, Var
 from presieve.lift.evaluation_types import evaluation_type
 from presieve.semantics.interpret import holds
-from presieve.semantics.types import SchemaColumn, sort_of
+from presieve.semantics.types import SchemaColumn, row_sort_of, sort_of
 from presieve.semantics.values import Value, from_python
 from presieve.sql.ddl import parse_schema
 
@@ -27,12 +27,12 @@ TRIES = 600
 def _rows(entry: RowEntry) -> list[list[Any]]:
     random = Random(str(entry))
     columns = parse_schema(entry.parameters)
-    pools = [entry.pools.get(c.name, POOLS[c.type]) for c in columns]
+    pools = [entry.pools.get(c.name) or POOLS[c.type] for c in columns]
     return [[random.choice(p) for p in pools] for _ in range(TRIES)]
 
 
 def _value(value: object, type_: str) -> Value:
-    sort = sort_of(type_)
+    sort = row_sort_of(type_)
     assert sort is not None
     return None if value is None else from_python(value, sort)
 
@@ -58,7 +58,7 @@ def _result(entry: RowEntry, row: list[Any]) -> object:
         if hasattr(entry.function, "evalType"):
             return _of_column(entry, row)
         return entry.function(*row)
-    except (ValueError, TypeError, ArithmeticError) as error:
+    except (ValueError, TypeError, ArithmeticError, AttributeError, LookupError) as error:
         return error
 
 

@@ -6,7 +6,8 @@ from tests.report.examples import NONE, SPLIT
 
 from presieve.backend.statistics.sizes import Size
 from presieve.records import replace
-from presieve.report.report_data import BoundaryReport, ReportData
+from presieve.report.remarks import CompiledFunction, InnerName
+from presieve.report.report_data import BoundaryReport, FunctionReport, ReportData
 
 WRITTEN = """\
 Filter ((isnotnull(first#11) AND isnotnull(second#12)) AND ((first#11 >= 90.0) AND (second#12 > 9)))
@@ -91,12 +92,33 @@ def long(text: str) -> str:
 
 LONG = replace(SIMPLE, plan_before=long(WRITTEN), plan_after=long(OPTIMIZED))
 
+RUNS = """\
+Project [team#0, __presieve_0_list#28.f0 AS first#11, __presieve_0_list#28.f1 AS second#12]
++- Filter CASE WHEN isnull(__presieve_0_list#28.f1) THEN false ELSE true END
+   +- Aggregate [team#0], [team#0, aggregate(collect_list(c0, score#1)) AS __presieve_0_list#28]
+      +- Project [team#0, score#1]
+         +- Filter (isnotnull(score#1) AND (score#1 >= 90.0))
+            +- Relation [team#0,score#1L] parquet
+"""
+FOLD = CompiledFunction(
+    "list", "__presieve_0_list.f0 AS first", (InnerName("__presieve_0_list", "what `top_two` has"),)
+)
+REPLACED = replace(
+    SIMPLE,
+    boundaries=(replace(SPLIT, compiled=FOLD),),
+    functions=(FunctionReport("FlatMapGroupsInPandas", "top_two", compiled=FOLD),),
+    plan_filtered=OPTIMIZED,
+    plan_after=RUNS,
+)
+"""A filter that moved, and a function that was replaced after it."""
+
 CASES: dict[str, ReportData] = {
     "simple": SIMPLE,
     "exact": EXACT,
     "declined": DECLINED,
     "empty": EMPTY,
     "long": LONG,
+    "replaced": REPLACED,
 }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.report.plans import DECLINED, EXACT, LONG, SIMPLE, wordy
+from tests.report.plans import DECLINED, EXACT, LONG, REPLACED, SIMPLE, wordy
 from tests.support.browser import running_browser
 
 from presieve.backend.statistics.metrics import Measurement
@@ -44,6 +44,12 @@ OPENED = """() => [...document.querySelectorAll("details")].map(d => {
   return !before && d.open && d.lastElementChild.getBoundingClientRect().height > 0;
 })"""
 HEADINGS = "() => [...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))"
+UNREACHED = """() => [...document.querySelectorAll("pre")].filter(
+  p => p.scrollWidth > p.clientWidth + 1 || p.scrollHeight > p.clientHeight + 1
+).filter(p => p.tabIndex < 0).map(p => p.textContent)"""
+SMALL = """() => [...document.querySelectorAll("main *")].filter(
+  e => e.childElementCount === 0 && e.textContent.trim()
+).filter(e => parseFloat(getComputedStyle(e).fontSize) < 12).map(e => e.textContent)"""
 SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -61,6 +67,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
         SIMPLE, measured=Measured(Measurement(4.0, 3, 200_000), Measurement(1.0, 3, 50_000))
     )
     cases = {"ran": ran, "exact": EXACT, "declined": DECLINED, "long": LONG, "wordy": wordy()}
+    cases["replaced"] = REPLACED
     sections = [html.Section(ran), *(html.Section(d, title=name) for name, d in cases.items())]
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(html.page("presieve report", sections), encoding="utf-8")
@@ -85,6 +92,8 @@ def test_a_page_in_a_browser(browser: Any, saved: Path, width: int, scheme: str)
         assert len(opened) > 10
         assert all(opened)
         assert page.evaluate(SIDEWAYS) == 0
+        assert page.evaluate(UNREACHED) == []
+        assert page.evaluate(SMALL) == []
         levels = page.evaluate(HEADINGS)
         assert levels[0] == 1
         assert all(b - a <= 1 for a, b in pairwise(levels))
@@ -110,3 +119,16 @@ def test_pictures_stand_beside_each_other_where_there_is_room(browser: Any, save
     assert tops[1280][1] > 400
     assert tops[390][0] > 300
     assert tops[390][1] == 0
+
+
+def test_three_plans_stand_beside_each_other_where_there_is_room(browser: Any, saved: Path) -> None:
+    tops = {}
+    for width in WIDTHS:
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.goto(saved.as_uri())
+        trees = [tree.bounding_box() for tree in page.query_selector_all(".three .tree")]
+        page.close()
+        assert len(trees) == 3
+        assert len({tree["width"] for tree in trees}) == 1
+        tops[width] = len({tree["y"] for tree in trees})
+    assert tops == {1280: 1, 390: 3}

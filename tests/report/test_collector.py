@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from tests.report.examples import MIXED, NONE, SPLIT
@@ -21,6 +22,12 @@ from presieve.report.report_text import brief_boundary
 
 
 def lines(*plans: ReportData) -> list[str]:
+    """The table without the rows of what everything took, which have tests of their own."""
+    every = everything(*plans)
+    return [line for line in every if not line.startswith(("optimize", "of this,"))]
+
+
+def everything(*plans: ReportData) -> list[str]:
     collector = ReportCollector(lambda _: None)
     for plan in plans:
         collector.collect(None, plan)
@@ -38,6 +45,19 @@ def test_a_table() -> None:
         "FlatMapGroupsInPandas top_two  split   score >= 90.0D, assuming [no-nan]        0.12",
         "Aggregate count_errors         no      [unknown-call] time.time() is not known  0.00",
     ]
+
+
+def test_what_everything_took_is_in_the_table() -> None:
+    first = replace(MIXED, optimizing=1.5, checking=0.25, compiling=0.004)
+    later = replace(MIXED, optimizing=0.25, checking=0.5)
+    rows = [re.split(r"\s{2,}", line) for line in everything(first, later)[-2:]]
+    assert rows == [["optimize", "1.75"], ["of this, checks of the data", "0.75"]]
+
+
+def test_a_job_without_boundaries_is_told_what_looking_took() -> None:
+    nothing = ReportData((), False, 0.3, optimizing=0.3)
+    assert everything(nothing)[-1] == "optimize: 0.30 s"
+    assert everything() == ["the job ran no filter above a Python function or an aggregate"]
 
 
 def test_the_same_is_one_row_with_the_seconds_of_all() -> None:

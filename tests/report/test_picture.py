@@ -5,7 +5,20 @@ from __future__ import annotations
 import pytest
 from tests.report.examples import SPLIT
 from tests.report.pages import outline
-from tests.report.plans import CASES, DECLINED, EMPTY, EXACT, LONG, SIMPLE, WRITTEN, wordy
+from tests.report.plans import (
+    CASES,
+    DECLINED,
+    EMPTY,
+    EXACT,
+    FOLD,
+    LONG,
+    OPTIMIZED,
+    REPLACED,
+    RUNS,
+    SIMPLE,
+    WRITTEN,
+    wordy,
+)
 
 from presieve.backend.statistics.metrics import Measurement
 from presieve.records import replace
@@ -14,6 +27,7 @@ from presieve.report.drawing.aligned import align
 from presieve.report.drawing.drawn_plan import DrawnOperator, conjuncts, parse
 from presieve.report.drawing.picture import MOST_OPERATORS, Picture, Pictures, pictures
 from presieve.report.report_data import Measured, ReportData
+from presieve.report.statements import statements
 
 
 def drawn(data: ReportData) -> Pictures:
@@ -142,8 +156,58 @@ def test_an_aggregate_in_the_place_of_a_function_has_its_role() -> None:
     )
     before, after = drawn(replace(SIMPLE, plan_after=native)).sides
     assert ("top_two", "function") in tags(before)
-    assert ("Aggregate", "function") in tags(after)
+    assert ("Aggregate", "replacement") in tags(after)
     assert ("Filter", "pre-filter") in tags(after)
+
+
+def test_a_plan_in_three_states() -> None:
+    written_, filtered, runs = drawn(REPLACED).sides
+    assert [p.side for p in (written_, filtered, runs)] == ["written", "filtered", "runs"]
+    assert tags(filtered) == tags(drawn(SIMPLE).sides[1])
+    assert tags(runs) == [
+        ("Project", ""),
+        ("Filter", "residual"),
+        ("Aggregate", "replacement"),
+        ("Project", ""),
+        ("Filter", "pre-filter"),
+        ("Relation", "scan"),
+    ]
+    assert written(runs, "residual") == [("", "isnotnull(second)"), ("", sentences.IN_OTHER_NAMES)]
+    assert written(runs, "prefilter") == [("", "isnotnull(score)"), ("", "score >= 90.0")]
+    assert [part.text for part in runs.boxes[0].parts] == [
+        "team, first, second",
+        sentences.FROM_REPLACEMENT,
+    ]
+    assert labels(filtered) == labels(runs) == ["about 6,800 rows (3.4%)"]
+
+
+def test_a_condition_that_spark_moves_past_the_replacement_is_not_shown_above_it() -> None:
+    """Without a pre-filter: a condition on the key goes below Spark's aggregate by itself."""
+    stays = replace(SPLIT, kind="none", compiled=FOLD)
+    before = WRITTEN.replace("(second#12 > 9)", "(team#10 > b)")
+    after = RUNS.replace("(isnotnull(score#1) AND (score#1 >= 90.0))", "(team#10 > b)")
+    data = replace(REPLACED, boundaries=(stays,), plan_before=before, plan_after=after)
+    first, runs = drawn(replace(data, plan_filtered="")).sides
+    assert ("-", "team > b") in written(first, "written")
+    assert "team > b" not in [text for _, text in written(runs, "residual")]
+    assert written(runs, "prefilter") == [("+", "team > b")]
+
+
+def test_the_checks_of_a_guarded_plan_are_no_pre_filters() -> None:
+    call, project, filter_, scan = OPTIMIZED.splitlines()[1:]
+    check = f"""\
+{call[3:]}
+   +- Join LeftAnti, (pmod(team#0) = __presieve_class#9)
+      :- {filter_.strip()[3:]}
+      :  {scan.strip()}
+      +- Aggregate [pmod(team#0)], [pmod(team#0) AS __presieve_class#9]
+         +- Filter (isnull(score#1) OR isnan(score#1))
+            {scan.strip()}
+"""
+    assert project
+    runs = drawn(replace(SIMPLE, plan_after=check)).sides[1]
+    assert [t for _, t in tags(runs) if t] == ["function", "pre-filter", "check"]
+    assert labels(runs) == ["about 6,800 rows (3.4%)"]
 
 
 def test_numbers_come_from_footers_then_from_runs() -> None:
@@ -166,7 +230,7 @@ def test_a_share_of_what_another_filter_leaves_is_no_number_of_rows() -> None:
         return "\n".join([*most, f"{pad}+- Filter (team#0 > 1)", f"{pad}   {scan.strip()}"])
 
     data = replace(SIMPLE, plan_before=below(WRITTEN), plan_after=below(SIMPLE.plan_after))
-    assert labels(drawn(data).sides[1]) == ["about 3.4% of them"]
+    assert labels(drawn(data).sides[1]) == ["about 3.4% of the rows"]
 
 
 def test_sizes_that_may_be_those_of_another_scan_are_not_shown() -> None:
@@ -226,7 +290,7 @@ def test_plans_that_share_nothing_are_aligned_in_time() -> None:
         return [DrawnOperator(names[i % 2], f"{i}{name}") for i in range(MOST_OPERATORS)]
 
     rows = align(chain("Sort"), chain("Window"))
-    assert sum(row.before is not None for row in rows) == MOST_OPERATORS
+    assert sum(row.cells[0] is not None for row in rows) == MOST_OPERATORS
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -238,23 +302,28 @@ def test_pages_with_pictures_are_well_formed(name: str) -> None:
 
 def test_the_answer_is_one_sentence_for_each_function() -> None:
     def told(data: ReportData) -> list[str]:
-        return ["".join(text for text, _ in sentence) for sentence in sentences.answer(data)]
+        return [str(statement) for statement in statements(data)]
 
     assert told(SIMPLE) == [
-        "Only rows with score >= 90.0D still reach top_two, about 3.4% of them. This holds if"
-        " column score holds no NaN."
+        "Only rows with score >= 90.0D reach top_two, about 3.4% of the rows. This holds if column"
+        " score holds no NaN."
     ]
     assert told(DECLINED) == [
         "Nothing is pushed below bad: time.time() is not known (jobs/teams.py:40:9)."
     ]
-    assert told(EMPTY) == ["The filter above top_two is never true."]
+    assert told(EMPTY) == [
+        "The filter above top_two is never true, so no row reaches it. This holds if column score"
+        " holds no NaN."
+    ]
     assert told(replace(SIMPLE, boundaries=(SPLIT,) * 5))[-1] == "2 more below."
     sure = replace(SPLIT, assumptions=(), estimated_selectivity=0.0)
     assert told(replace(SIMPLE, boundaries=(sure,))) == [
-        "Only rows with score >= 90.0D still reach top_two, almost none of them. This is proven"
-        " without assumptions."
+        "Only rows with score >= 90.0D reach top_two, almost none of the rows. This is proven,"
+        " given that column n holds no NULL (NOT NULL)."
     ]
-    erasing = replace(sure, assumptions=({"code": "may-erase-error", "text": "it may"},))
+    erasing = replace(
+        sure, assumptions=({"code": "may-erase-error", "text": "an error may go"},), discharged=()
+    )
     assert told(replace(SIMPLE, boundaries=(erasing,)))[0].endswith(
-        "This is proven without assumptions. An error on a dropped row may disappear."
+        "This is proven without assumptions. An error may go."
     )

@@ -9,7 +9,7 @@ import pytest
 from tests.report.examples import MIXED, NONE, NOTHING, SPLIT, TIE
 from tests.report.pages import outline
 
-from presieve.backend.statistics.metrics import Measurement
+from presieve.backend.statistics.metrics import Measurement, PythonRun
 from presieve.errors import Declined, UsageError
 from presieve.records import replace
 from presieve.report import html
@@ -20,6 +20,12 @@ from presieve.report.report_text import brief_boundary
 
 def test_text_of_a_split() -> None:
     assert str(Report(MIXED)) == (
+        "Only rows with score >= 90.0D reach top_two, about 3.4% of the rows. This holds if column"
+        " score\n"
+        "holds no NaN.\n"
+        "\n"
+        "Nothing is pushed below count_errors: time.time() is not known (jobs/teams.py:40:9).\n"
+        "\n"
         "2 places where a filter meets a UDF or an aggregate, 1 with a proven pre-filter. The plan"
         " is rewritten.\n"
         "\n"
@@ -32,8 +38,7 @@ def test_text_of_a_split() -> None:
         "  pre-filter    score >= 90.0D\n"
         "  residual      second IS NOT NULL\n"
         "  assuming      column score holds no NaN [no-nan]\n"
-        "  kind          split. Rows are filtered below the function; a weaker filter remains above"
-        " it.\n"
+        "  kind          split. Rows are filtered below; a weaker filter remains above.\n"
         "  strength      optimal: every row that it keeps matters in some table; no correct"
         " one keeps fewer\n"
         "  conjuncts     every conjunct is needed, with a table for each\n"
@@ -191,17 +196,30 @@ def test_what_is_measured_is_shown_everywhere() -> None:
         lambda: Measured(
             Measurement(4.0, 3, 1_000_000, 500_000, 8_000_000, 0),
             Measurement(1.0, 3, 1_000_000, 20, 400_000, 70_000),
+            1.0,
         ),
     )
     assert report.to_json()["measured"] is None
     assert report.measure() == report.data.measured
     told = (
-        "as written and as optimized: 4.00 s and 1.00 s, 4.0 times as fast; 500,000 and 20 rows"
+        "as written and as optimized: 4.00 s and 1.00 s + 1.00 s of optimize, 2.0 times as fast;"
+        " 500,000 and 20 rows"
         " into shuffles (< 0.01%); 8 MB and 400 kB into shuffles (5.0%); 1,000,000 and 1,000,000"
         " rows out of scans; 0 bytes and 70 kB into Python; the result has 3 rows"
     )
-    for shown in (str(report), " ".join(outline(html.page("", [html.Section(report.data)])).text)):
-        assert told in " ".join(shown.split())
+    assert told in " ".join(str(report).split())
+    page = "".join(outline(html.page("", [html.Section(report.data)])).text)
+    for row in (
+        "time of the query4.00 s1.00 s",
+        "time of optimize1.00 s",
+        "in all4.00 s2.00 s50.0%",
+        "rows into shuffles500,00020< 0.01%",
+        "bytes into shuffles8 MB400 kB5.0%",
+        "rows out of scans1,000,0001,000,000",
+        "bytes into Python0 bytes70 kB",
+        "rows of the result33",
+    ):
+        assert row in page
     plain = report.to_json()["measured"]
     assert plain["written"] == {
         "seconds": 4.0,
@@ -210,7 +228,21 @@ def test_what_is_measured_is_shown_everywhere() -> None:
         "shuffled": 500_000,
         "shuffled_bytes": 8_000_000,
         "python_bytes": 0,
+        "python": [],
     }
+    assert plain["optimize"] == 1.0
+    split, none = report.to_json()["boundaries"][:2]
+    assert split["written"] is split["run"] is none["written"] is None
+    decoy = PythonRun("ArrowEvalPython", f"[not_{none['function']}(a#1)]", 7, 7, 7, 7.0)
+    both = PythonRun("ArrowEvalPython", f"[{none['function']}(a#1), f(b#2)]", 5, 5, 10, 0.5)
+    again = PythonRun("ArrowEvalPython", f"[{none['function']}(c#1)]", None, 5, 10, 0.5)
+    measured = report.data.measured
+    assert measured is not None
+    optimized = replace(measured.optimized, python=(both, again, decoy))
+    report.data = replace(report.data, measured=replace(measured, optimized=optimized))
+    _, none = report.to_json()["boundaries"][:2]
+    assert none["written"] is None
+    assert none["run"] == {"rows_in": None, "rows_out": 10, "sent_bytes": 20, "seconds": 1.0}
 
 
 def test_results_of_other_lengths_are_told_and_nothing_is_divided_by_no_rows() -> None:

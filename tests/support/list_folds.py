@@ -48,6 +48,15 @@ class BestCopied(Best):
         return found[:2]
 
 
+class BestUnpacked(Best):
+    """Lists that are unpacked into others, before and behind other items."""
+
+    def reduce(self, acc, row):
+        if row["v"] is None:
+            return [*acc]
+        return sorted([*acc[1:], row["v"], *acc[:1]], reverse=True)[:2]
+
+
 class BestPopped(Best):
     def reduce(self, acc, row):
         if row["v"] is None:

@@ -12,16 +12,21 @@ from __future__ import annotations
 import contextlib
 import doctest
 import io
+import itertools
 import re
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -61,6 +66,16 @@ class Page:
     def python(self) -> list[Block]:
         """The blocks that run."""
         return [b for b in self.blocks if b.language == "python" and b.role == "run"]
+
+    @property
+    def headings(self) -> dict[str, int]:
+        """The line of each heading, from 1."""
+        tokens = MarkdownIt("commonmark").parse(self.path.read_text(encoding="utf-8"))
+        return {
+            text.content: heading.map[0] + 1
+            for heading, text in itertools.pairwise(tokens)
+            if heading.type == "heading_open" and heading.map
+        }
 
     @property
     def needs_spark(self) -> bool:
@@ -188,3 +203,34 @@ def _compare(found: Page, block: Block, printed: str) -> None:
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     if not doctest.OutputChecker().check_output(block.text, printed, flags):
         raise PageFails(f"{found.name}:{block.line}: the page shows other output than\n{printed}")
+
+
+@contextlib.contextmanager
+def as_readers_have_it(spark: SparkSession, folder: Path) -> Iterator[None]:
+    """A session whose working folder is that of a page, without the settings of the tests. What a
+    page changes is put back.
+    """
+    files = _local_files(spark)
+    before = files.getWorkingDirectory()
+    path = spark.sparkContext._jvm.org.apache.hadoop.fs.Path  # type: ignore[union-attr]
+    files.setWorkingDirectory(path(str(folder / "work")))
+    zone = str(spark.conf.get("spark.sql.session.timeZone"))
+    compiling = str(spark.conf.get("spark.presieve.compile"))
+    spark.conf.unset("spark.presieve.compile")
+    try:
+        yield
+    finally:
+        files.setWorkingDirectory(before)
+        spark.conf.set("spark.sql.session.timeZone", zone)
+        spark.conf.set("spark.presieve.compile", compiling)
+        spark.catalog.clearCache()
+        for view in spark.catalog.listTables():
+            if view.isTemporary:
+                spark.catalog.dropTempView(view.name)
+
+
+def _local_files(spark: SparkSession) -> Any:
+    """The JVM's local file system, which has a working folder of its own."""
+    context = spark.sparkContext
+    system = context._jvm.org.apache.hadoop.fs.FileSystem  # type: ignore[union-attr]
+    return system.get(context._jsc.hadoopConfiguration())

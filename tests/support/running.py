@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tests.support.amount import is_thorough
 from tests.support.scans import reads_no_more, run
+from tests.support.statements import check, check_reported
 
 from presieve.driver.optimize import explain, optimize, optimize_and_report, read_settings
 from presieve.driver.options import Cost, Options, collect_given, of_session
@@ -37,6 +38,7 @@ def optimized_with_report(
     settings = read_settings(df.sparkSession)
     options = Options.of(collect_given(cost=cost, policy=policy), of_session(settings))
     better, data = optimize_and_report(df, options, for_report=True, settings=settings)
+    check(df, better, data)
     return better, Report(data)
 
 
@@ -162,6 +164,7 @@ def same_rows(df: DataFrame, *others: DataFrame) -> int:
     expected = _counted(written.rows)
     for other in (*others, *([compiled(df)] if _compiled else [])):
         assert other.schema == df.schema
+        check_reported(other)
         if other is not df:
             optimized = run(other)
             assert _counted(optimized.rows) == expected

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from presieve.backend.statistics.metrics import ROWS_OUT
 from presieve.driver.session import setting_of
-from presieve.driver.solve import BY_GUARD
+from presieve.ir.assumption_codes import BY_GUARD
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row

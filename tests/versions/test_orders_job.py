@@ -40,7 +40,7 @@ BOUNDARY = f"""\
   filter        rewarded
   pre-filter    {PREFILTER}
   residual      rewarded
-  assuming      an error that a dropped row raises today may disappear [may-erase-error]
+  may change    an error that a dropped row raises today may disappear [may-erase-error]
 """
 WITHOUT_ARROW = (
     "  declined      [text-encoding] without Arrow Python sees code with U+FFFD for what is no"

@@ -39,10 +39,6 @@ order), windows and limits (ties), samples, and calls of Python do not.
 """
 
 
-CLASS = "__presieve_class"
-"""The column of a class's number."""
-
-
 def class_of(columns: Sequence[str]) -> str:
     """Return SQL for the number of a row's class, never NULL and the same for equal keys."""
     if not columns:

@@ -40,8 +40,9 @@ from presieve.backend.statistics.data_check import Check, check_of
 from presieve.backend.statistics.facts import BY_FOOTERS, Fact, known_facts, with_extent
 from presieve.backend.statistics.pushed_filters import Scans, scans_below
 from presieve.backend.statistics.scan_contracts import ScanContract
-from presieve.backend.statistics.sizes import Size, sizes
+from presieve.backend.statistics.sizes import Size, rows_into, sizes
 from presieve.backend.unpushed_functions import notes
+from presieve.dataflow.libraries import Effects
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption
 from presieve.ir.sorts import BOOL, INT, strip
@@ -58,26 +59,31 @@ _CONFS = {
 }
 """Settings that change the values that Python gets or the results that Spark gets, and the values
 of these settings for which the lifter's model of pandas was written (PySpark 4.3, ``worker.py``,
-``RunnerConf``). Safe conversion (on by default) is not among them: results are only lifted if they
-fit their type.
+``RunnerConf``). Safe conversion is not among them: results of tables are only lifted if they fit
+their type, and for those of scalar UDFs lifting is told of it.
 """
+_SAFELY = "spark.sql.execution.pandas.convertToArrowArraySafely"
 
 
 class Reading(Struct, frozen=True):
     """How a plan is read.
 
-    ``pure`` are the functions that need not be read. ``for_report``: somebody wants to see the
+    ``pure`` are the functions that need not be read. ``effects``: what becomes of calls of unknown
+    code. ``for_report``: somebody wants to see the
     whole plan. Otherwise a plan without a Python function and without a filter and an aggregate is
     not read, because it may be large and offers nothing to do, and filters are not printed.
     ``skip_hopeless``: nobody asks why nothing is moved. Then boundaries past which nothing can move
     need not be read, nor a large plan whose condensed form has nothing to gain. ``at_once``: the
-    rewritten DataFrame is executed before anything else happens.
+    rewritten DataFrame is executed before anything else happens. ``count_rows``: somebody wants to
+    know how many rows the plan as written hands to functions.
     """
 
     pure: tuple[Pure, ...] = ()
+    effects: Effects = "auto"
     for_report: bool = False
     skip_hopeless: bool = False
     at_once: bool = False
+    count_rows: bool = False
 
 
 class FilterConjunct(Struct, frozen=True):
@@ -130,7 +136,8 @@ class Opened(Struct, frozen=True):
     @property
     def setting(self) -> PlanSetting:
         """The session's facts for lifting."""
-        return PlanSetting(self.timezone, self.reading.pure)
+        safely = self.gateway.conf(_SAFELY, "true") == "true"
+        return PlanSetting(self.timezone, self.reading.pure, self.reading.effects, safely)
 
 
 P = ParamSpec("P")
@@ -494,6 +501,18 @@ def scan_contracts(opened: Opened, df: DataFrame) -> tuple[ScanContract, ...]:
 
     gateway = opened.gateway
     return contracts(gateway, df) if isinstance(gateway, ClassicGateway) else ()
+
+
+def written_rows(opened: Opened) -> dict[int, int]:
+    """Return how many rows the plan hands to its boundaries, by their numbers, as far as footers
+    tell that with certainty.
+    """
+    try:
+        root = opened.gateway.tree(opened.plan)
+        counts = rows_into(opened.gateway, opened.plan, root, boundaries(root))
+    except (DeclineSignal, GatewayError):
+        return {}
+    return {number: rows for number, rows in enumerate(counts) if rows is not None}
 
 
 def scan_sizes(opened: Opened) -> tuple[Size, ...]:

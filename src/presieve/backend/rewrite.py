@@ -242,21 +242,31 @@ def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> 
 
 def _check_exposed(site: SiteProblem, prefilter: Term) -> None:
     read = set(variables(prefilter))
+    for variable, why in unreadable_columns(site).items():
+        if variable in read:
+            raise DeclineSignal.of(why)
+
+
+def unreadable_columns(site: SiteProblem) -> dict[Var, Declined]:
+    """Map the columns that a pre-filter of the site must not read to the reason."""
+    errors = site.input_errors()
+    columns: dict[Var, Declined] = {}
     for number, variable in input_vars(site.names).items():
-        if variable in read and number in site.input_errors().called:
-            raise DeclineSignal(
-                "may-add-error",
+        if number in errors.called:
+            reason = (
                 f"the pre-filter would read {variable.name!r}, so that Spark would call the Python"
                 " function that computes it twice for each row; such a function is followed where"
                 " it is read as a whole, in a projection right below, and is handed its values as"
-                " the one above is, pickled or by Arrow, but not as pandas columns",
+                " the one above is, pickled or by Arrow, but not as pandas columns"
             )
-        if variable in read and number in site.input_errors().exposed:
-            raise DeclineSignal(
-                "may-add-error",
+            columns[variable] = Declined("may-add-error", reason)
+        elif number in errors.exposed:
+            reason = (
                 f"the pre-filter would compute {variable.name!r}, which can raise, for more rows;"
-                " compute it in a way that cannot, such as try_divide",
+                " compute it in a way that cannot, such as try_divide"
             )
+            columns[variable] = Declined("may-add-error", reason)
+    return columns
 
 
 def _check_names(site: SiteProblem, prefilter: Term) -> None:

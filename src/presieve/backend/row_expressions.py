@@ -42,7 +42,7 @@ from presieve.backend.catalyst.trees import (
 )
 from presieve.backend.catalyst.variable_columns import distinct, input_vars, read_names
 from presieve.backend.effects.erased_errors import may_not_arrive
-from presieve.backend.effects.may_raise import computed_of, guards, made_by_python, trees
+from presieve.backend.effects.may_raise import guards, made_by_python, objects_of, trees
 from presieve.backend.effects.trusted_scans import columns_to_hide, read_sources
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import GatewayError, Handle, PlanView, dataframe_of
@@ -330,7 +330,7 @@ def _takes(
     argument: int, call: RowCall, node: Node, made_attributes: frozenset[int] | None
 ) -> bool:
     """Whether the argument of a function in ``node`` may be the result of a call below."""
-    of_call = computed_of(node.children[0], [a.id for a in call.outputs])
+    of_call = objects_of(node.children[0], [a.id for a in call.outputs])
     return made_attributes is None or argument in of_call
 
 

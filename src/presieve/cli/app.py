@@ -27,6 +27,7 @@ from presieve.cli import (
     lineage,
     lint,
     run,
+    saved,
     synth,
     verify,
     why,
@@ -48,8 +49,9 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "demo": ("presieve demo --rows 100000", "presieve demo --html report.html"),
     "run": (
         "presieve run nightly.py --date 2026-11-01",
-        "presieve run --policy strict nightly.py",
+        "presieve run --policy strict --ledger runs.jsonl nightly.py",
     ),
+    "saved": ("presieve saved runs.jsonl", "presieve saved --since 2026-11-01 runs.jsonl"),
     "explain": (
         "presieve explain nightly.py --date 2026-11-01",
         "presieve explain -v --plan-only --html report.html nightly.py",
@@ -91,6 +93,7 @@ app = typer.Typer(
 for _name, _module in (
     ("demo", demo),
     ("run", run),
+    ("saved", saved),
     ("explain", explain),
     ("lineage", lineage),
     ("synth", synth),

@@ -4,26 +4,27 @@ writes.
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import Struct
 
+from presieve.cli import baseline as baselines
 from presieve.cli import job as jobs
 from presieve.cli import output, project_options
 from presieve.cli import shared_options as opt
-from presieve.cli.load import kind, place
+from presieve.cli.load import cause, place
 from presieve.cli.run import JobArgs, JobName
 from presieve.driver.session import SessionSetting, enable_everywhere
 from presieve.errors import UsageError
 from presieve.records import replace
 from presieve.report import html as pages
 from presieve.report import progress, report_text, sentences
+from presieve.report.baseline.outcome import BaselineOutcome, outcome_json, outcome_lines
 from presieve.report.collector import (
     CollectedEntry,
     Placed,
@@ -33,6 +34,7 @@ from presieve.report.collector import (
     in_folder,
     without_boundary,
 )
+from presieve.report.json_fields import FORMAT
 from presieve.report.report import boundary_json
 from presieve.report.report_data import BoundaryReport, FunctionReport, ReportData
 
@@ -41,6 +43,13 @@ Html = Annotated[
 ]
 PlanOnly = Annotated[
     bool, typer.Option("--plan-only", help="Give the job no rows, instead of running its reads.")
+]
+Baseline = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Compare with this file; add the job if it is not in it."),
+]
+UpdateBaseline = Annotated[
+    bool, typer.Option("--update-baseline", help="Record this run in the file of --baseline.")
 ]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Also show invariants, scans and obstacles.")
@@ -56,11 +65,14 @@ def command(
     json: opt.Json = False,
     plan_only: PlanOnly = False,
     verbose: Verbose = False,
+    baseline: Baseline = None,
+    update_baseline: UpdateBaseline = False,
     policy: opt.Policy = None,
     budget: opt.Budget = None,
     cost: opt.Cost = None,
     compile: opt.Compile = None,
     reorder: opt.Reorder = None,
+    effects: opt.Effects = None,
     declare: opt.Declare = None,
     pure: opt.Pure = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show the steps of each search.")] = False,
@@ -68,34 +80,62 @@ def command(
     """Run a PySpark job without its writes, and report every boundary.
 
     Reads such as count() and collect() run. Writes are reported and skipped, and what the job
-    prints goes to standard error. --json, --html and --plan-only may also come after JOB.py, other
-    options may not. Arguments after -- belong to the job.
+    prints goes to standard error. --json, --html, --plan-only and options on baselines may also
+    come after JOB.py. Arguments after -- belong to the job. Exits with 1 if the baseline has more.
     """
     written = {"policy": policy, "budget": budget, "cost": cost, "compile": compile}
-    cli_options = opt.read_given_options(**written, reorder=reorder, declare=declare, pure=pure)
-    late = split(args or ())
-    json, html, plan_only = json or late.json, html or late.html, plan_only or late.plan_only
-    output.check_writable(html)
+    said = {"reorder": reorder, "effects": effects, "declare": declare, "pure": pure}
+    cli_options = opt.read_given_options(**written, **said)
+    early = Late([], json, html, plan_only, baseline, update_baseline)
+    given = split(args or (), (*LATE, *BASELINES)).joined_with(early)
     loaded_job = jobs.read_job(job)
-    refuse_misplaced(context, loaded_job, args or ())
+    refuse_misplaced(context, loaded_job, args or (), (*LATE, *BASELINES))
+    gate = baselines.open_gate(loaded_job, given.baseline, update=given.update_baseline)
+    output.check_writable(given.html)
     collector = ReportCollector(in_folder(loaded_job.path.resolve().parent))
-    warned = jobs.Warned()
-    otherwise = project_options.options(loaded_job.path)
+    warned, otherwise = jobs.Warned(), project_options.options(loaded_job.path)
     setting = SessionSetting(cli_options, collector.collect, for_report=True, otherwise=otherwise)
-    error = run_dry(loaded_job, late, setting, collector, plan_only)
-    collected = distinct(collector.collected)
-    if trace:
-        collected = [(replace(r, data=_with_traces(r.data)), places) for r, places in collected]
-    if json:
-        output.as_json(_json(loaded_job, collected, collector, error))
-    else:
-        _print_boundaries(collected, collector, verbose=verbose or trace)
+    setting = setting if gate is None else gate.listening(setting, given.plan_only)
+    error = run_dry(loaded_job, given, setting, collector, given.plan_only)
+    outcome = None if gate is None else gate.judge(collector, error is None)
+    run = FinishedRun(loaded_job, collector, error, outcome)
+    _show(run, given, verbose=verbose, trace=trace)
     for line in warned.lines:
         print("presieve:", line, file=sys.stderr)
-    if html is not None:
-        _page(html, loaded_job, collected)
     if error is not None:
-        raise UsageError(error + _print_next_steps(collector, plan_only))
+        raise UsageError(error + _print_next_steps(collector, given.plan_only))
+    if outcome is not None and outcome.is_worse:
+        raise typer.Exit(1)
+
+
+class FinishedRun(Struct, frozen=True):
+    """A job that ran, what was collected, why it did not reach its end, and what that says of the
+    baseline, if there is one.
+    """
+
+    job: jobs.Job
+    collector: ReportCollector
+    error: str | None
+    outcome: BaselineOutcome | None
+
+
+def _show(run: FinishedRun, given: Late, *, verbose: bool, trace: bool) -> None:
+    """Print the reports, then the outcome of the baseline, and write the page."""
+    collected = distinct(run.collector.collected)
+    if trace:
+        collected = [(replace(r, data=_with_traces(r.data)), places) for r, places in collected]
+    naming = baselines.name_from_here(run.job)
+    if given.json:
+        answer = _json(run.job, collected, run.collector, run.error)
+        if run.outcome is not None:
+            answer["baseline"] = outcome_json(run.outcome, naming)
+        output.as_json(answer)
+    else:
+        _print_boundaries(collected, run.collector, verbose=verbose or trace)
+        if run.outcome is not None:
+            print("\n" + "\n".join(outcome_lines(run.outcome, naming)))
+    if given.html is not None:
+        _page(given.html, run.job, collected)
 
 
 def run_dry(
@@ -106,7 +146,7 @@ def run_dry(
 
     progress.in_terminal()
     enable_everywhere(setting, dry_run.install(collector.skip, plan_only=plan_only))
-    with _stdout_elsewhere():
+    with output.stdout_elsewhere():
         return _run(job, late.own)
 
 
@@ -125,36 +165,57 @@ class Late:
     json: bool = False
     html: Path | None = None
     plan_only: bool = False
+    baseline: Path | None = None
+    update_baseline: bool = False
+
+    def joined_with(self, early: Late) -> Late:
+        """Add the options that stand before the job's name."""
+        return Late(
+            self.own,
+            self.json or early.json,
+            self.html or early.html,
+            self.plan_only or early.plan_only,
+            self.baseline or early.baseline,
+            self.update_baseline or early.update_baseline,
+        )
 
 
 LATE = ("--json", "--html", "--plan-only")
+BASELINES = ("--baseline", "--update-baseline")
+_WITH_FILE = ("--html", "--baseline")
 
 
-def split(args: Sequence[str]) -> Late:
+def split(args: Sequence[str], taken: Sequence[str] = LATE) -> Late:
+    """Take the options that may stand after the job's name out of its arguments. Raises
+    :class:`UsageError` if one lacks its file.
+    """
     late = Late()
     remaining_args = iter(args)
     for arg in remaining_args:
+        name, equals, value = arg.partition("=")
         if arg == "--":
             late.own += remaining_args
-        elif arg == "--json":
-            late.json = True
-        elif arg == "--plan-only":
-            late.plan_only = True
-        elif arg == "--html":
-            name = next(remaining_args, None)
-            if name is None:
-                raise UsageError("--html needs a FILE")
-            late.html = Path(name)
-        elif arg.startswith("--html="):
-            late.html = Path(arg.removeprefix("--html="))
-        else:
+        elif name not in taken or (equals and name not in _WITH_FILE):
             late.own.append(arg)
+        elif name not in _WITH_FILE:
+            setattr(late, _attribute(name), True)
+        else:
+            file = value if equals else next(remaining_args, None)
+            if not file:
+                raise UsageError(f"{name} needs a FILE")
+            setattr(late, _attribute(name), Path(file))
     return late
 
 
-def refuse_misplaced(context: typer.Context, job: jobs.Job, args: Sequence[str]) -> None:
+def _attribute(option: str) -> str:
+    return option.removeprefix("--").replace("-", "_")
+
+
+def refuse_misplaced(
+    context: typer.Context, job: jobs.Job, args: Sequence[str], taken: Sequence[str] = LATE
+) -> None:
     for name, meant in jobs.find_misplaced_options(context, args):
-        if name == meant and name not in LATE:
+        if name == meant and name not in taken:
             raise UsageError(
                 f"{name} stands after {job.name}: put it before that, or after -- if it is one of"
                 " the job's"
@@ -163,20 +224,6 @@ def refuse_misplaced(context: typer.Context, job: jobs.Job, args: Sequence[str])
             raise UsageError(
                 f"{name} is no option, but {meant} is; put it after -- if it is one of the job's"
             )
-
-
-@contextmanager
-def _stdout_elsewhere() -> Iterator[None]:
-    """Redirect what this process and its children print to standard error."""
-    sys.stdout.flush()
-    saved_stdout = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        yield
-    finally:
-        sys.stdout.flush()
-        os.dup2(saved_stdout, 1)
-        os.close(saved_stdout)
 
 
 def _run(job: jobs.Job, args: Sequence[str]) -> str | None:
@@ -188,10 +235,10 @@ def _run(job: jobs.Job, args: Sequence[str]) -> str | None:
             return None
         return f"{job.name}: the job ended with {stop.code!r}"
     except Exception as error:  # the job's code may raise anything
-        first = kind(error).strip().splitlines()[0]
-        if "JAVA_GATEWAY_EXITED" in first:
-            first += " Spark needs Java 17 or 21 on PATH or in JAVA_HOME"
-        return f"{place(error, job.path).replace(str(job.path), job.name)}: {first}"
+        told = cause(error)
+        if "JAVA_GATEWAY_EXITED" in told:
+            told += " Spark needs Java 17 or 21 on PATH or in JAVA_HOME"
+        return f"{place(error, job.path).replace(str(job.path), job.name)}: {told}"
     return None
 
 
@@ -213,6 +260,7 @@ def _json(
     job: jobs.Job, collected: Placed, collector: ReportCollector, error: str | None
 ) -> dict[str, object]:
     return {
+        "format": FORMAT,
         "job": job.name,
         "boundaries": [
             {**boundary_json(entry.what), "at": list(entry.places)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 from collections.abc import Iterable
@@ -124,3 +125,26 @@ def place(error: BaseException, path: Path) -> str:
 def kind(error: Exception) -> str:
     """An exception as in the last line of its traceback."""
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+_TRACEBACK = "Traceback (most recent call last):"
+_STACK = re.compile(r"\n\s*(?:\n|at [\w.$]+\(|JVM stacktrace)|\s+SQLSTATE: \w+")
+"""Where the words of Spark's errors end: at an empty line, a stack of Java, or a code."""
+
+
+def cause(error: BaseException) -> str:
+    """What went wrong, in one line: an exception as in the last line of its traceback; for an error
+    of a Python worker that of the worker; and the exception from which it was raised.
+    """
+    name, text = type(error).__name__, str(error)
+    _, is_worker, trace = text.rpartition(_TRACEBACK)
+    if is_worker:
+        lines = trace.strip("\n").splitlines()
+        last = next((n for n, line in enumerate(lines) if not line.startswith(" ")), 0)
+        text = "\n".join(lines[last:])
+    words = " ".join(_STACK.split(text.strip(), maxsplit=1)[0].split())
+    told = f"{name}: {words}" if words else name
+    source = error.__cause__
+    if source is None or type(source).__name__ == "Py4JJavaError":
+        return told
+    return f"{told}, caused by {cause(source)}"

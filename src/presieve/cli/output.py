@@ -34,6 +34,20 @@ def quiet() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def stdout_elsewhere() -> Iterator[None]:
+    """Redirect what this process and its children print to standard error."""
+    sys.stdout.flush()
+    saved_stdout = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(saved_stdout, 1)
+        os.close(saved_stdout)
+
+
 def as_json(answer: Mapping[str, object]) -> None:
     """Print one object. Values that JSON does not support, such as dates in a table,
     become text.

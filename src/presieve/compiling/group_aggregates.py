@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from presieve.compiling.row_expressions import Text, Writer
 from presieve.errors import DeclineSignal
+from presieve.ir.inner_names import HELD, ROW
 from presieve.ir.sorts import INT, strip
 from presieve.ir.terms import FALSE, Scope, Term, Var
 from presieve.ir.walk import variables
@@ -62,13 +63,12 @@ class AggregateWriter:
 
     def _fold(self, column: ListColumn) -> str:
         own = set(column.results)
-        read = [v for v in variables(*(f.step for f in column.fields)) if v not in own]
-        taken = {v: f"c{i}" for i, v in enumerate(read) if v.scope is Scope.ROW}
+        taken = name_taken(column)
         ranges = field_ranges(column.fields, self.rows.ranges)
         self.intervals |= ranges.fields
-        field_names = dict(zip(column.results, _names(column), strict=True))
-        names = {v: f"__row.{name}" for v, name in taken.items()}
-        names |= {v: f"__acc.{name}" for v, name in field_names.items()}
+        field_names = dict(zip(column.results, name_held(column), strict=True))
+        names = {v: f"{ROW}.{name}" for v, name in taken.items()}
+        names |= {v: f"{HELD}.{name}" for v, name in field_names.items()}
         integers = {v: "bigint" for v in own if strip(v.sort) == INT}
         self.types |= integers
         self.names |= {v: f"{quote(column.name)}.{name}" for v, name in field_names.items()}
@@ -77,12 +77,12 @@ class AggregateWriter:
         zero = self._struct(step, column, [f.init for f in column.fields])
         merge = self._struct(step, column, [f.step for f in column.fields])
         listed = f"collect_list(struct({', '.join(rows)}))"
-        return f"aggregate({listed}, {zero}, (__acc, __row) -> {merge})"
+        return f"aggregate({listed}, {zero}, ({HELD}, {ROW}) -> {merge})"
 
     def _struct(self, writer: Writer, column: ListColumn, terms: Sequence[Term]) -> str:
         """Write a struct with these terms as its fields."""
         parts = []
-        for name, type_, term in zip(_names(column), column.types, terms, strict=True):
+        for name, type_, term in zip(name_held(column), column.types, terms, strict=True):
             if not type_:
                 raise InexpressibleError("values of its type are not kept in a list's fold")
             if strip(term.sort) == INT and writer.is_wide(term):
@@ -125,6 +125,13 @@ class AggregateWriter:
         return f"CAST({text.sql} AS DECIMAL({digits - _ROOM},0))"
 
 
-def _names(column: ListColumn) -> list[str]:
-    """The names of a struct's fields."""
+def name_held(column: ListColumn) -> list[str]:
+    """Name the fields of the struct that the fold of a list holds."""
     return [f"f{i}" for i in range(len(column.fields))]
+
+
+def name_taken(column: ListColumn) -> dict[Var, str]:
+    """Name the fields of the structs in a list, by the column that each has the value of."""
+    own = set(column.results)
+    read = [v for v in variables(*(f.step for f in column.fields)) if v not in own]
+    return {v: f"c{i}" for i, v in enumerate(read) if v.scope is Scope.ROW}

@@ -97,7 +97,9 @@ class AbstractColumn(Struct, frozen=True):
     in their order; None if they are unknown. ``labelled``: items carry an index, by which pandas
     aligns. ``memory`` is where the items may be stored. ``index`` holds the keys of the columns in
     the index, by name; None if it has other labels. ``holds`` are the input columns whose values
-    its items may be. ``text``: they are texts, in a column of objects.
+    its items may be. ``text``: they are texts, in a column of objects. ``plain``: items are texts,
+    dates or decimals of the input, or missing, whose values do not depend on what stands beside
+    them. ``named``: the labels are texts of the program.
     """
 
     keys: frozenset[str] = NO_KEYS
@@ -113,6 +115,8 @@ class AbstractColumn(Struct, frozen=True):
     holds: frozenset[str] = frozenset()
     mixed: Mixed = ""
     text: bool = False
+    plain: bool = False
+    named: bool = False
 
 
 class Ref(Struct, frozen=True):
@@ -124,8 +128,8 @@ class Ref(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table: columns by name. ``series``: as ``iterrows`` and ``apply`` give it, where
-    all values have one type; ``objects``: it is that of any object.
+    """One row of a table: columns by name. ``series``: it is a Series, as ``iterrows``, ``apply``
+    and ``iloc`` give it, where all values have one type; ``objects``: it is that of any object.
     """
 
     table: Ref
@@ -157,6 +161,12 @@ class Library(Struct, frozen=True):
     path: str
 
 
+class Class(Struct, frozen=True):
+    """A class of the program, by its number among those that are read."""
+
+    number: int
+
+
 class Function(Struct, frozen=True):
     """A function of the program: its definition, and the frame in which it is defined.
 
@@ -169,12 +179,15 @@ class Function(Struct, frozen=True):
 
 
 class Grouped(Struct, frozen=True):
-    """``table.groupby(by)``, perhaps with some columns chosen. ``flat``: ``as_index=False``."""
+    """``table.groupby(by)``, perhaps with some columns chosen. ``flat``: ``as_index=False``.
+    ``labelled``: results of ``apply`` get the labels of their groups.
+    """
 
     table: Ref
     by: tuple[str, ...]
     chosen: tuple[str, ...] | str | None = None
     flat: bool = False
+    labelled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +232,7 @@ class Opaque(Struct, frozen=True):
 
 
 Data: TypeAlias = AbstractScalar | AbstractColumn | AbstractTuple | Ref | Row | Batches
-Code: TypeAlias = Library | Function | BoundMethod
+Code: TypeAlias = Library | Class | Function | BoundMethod
 Value: TypeAlias = Data | Code | View | Grouped | Indexer | Opaque
 
 DATA = frozenset(("builtins",))
@@ -262,11 +275,12 @@ class Table(Struct, frozen=True):
 
 
 class Items(Struct, frozen=True):
-    """A list, set or dict, or the ``names`` of a table's columns. ``element`` is what any item may
-    be, None if there is none. ``fixed`` are the items one by one, ``known`` the values by constant
-    name; both are None if unknown. ``more``: a dict may have other items than the known ones.
-    ``element`` of a dict covers values only. ``each``: a list has an item for each of these rows,
-    in order, or with ``some`` any number of items, each made from the row alone.
+    """A list, set or dict, the ``names`` of a table's columns, or an ``instance`` of a class of the
+    program, whose number is ``of``. ``element`` is what any item may be, None if there is none.
+    ``fixed`` are the items one by one, ``known`` the values by constant name; both are None if
+    unknown. ``more``: a dict may have other items than the known ones. ``element`` of a dict covers
+    values only. ``each``: a list has an item for each of these rows, in order, or with ``some`` any
+    number of items, each made from the row alone.
     """
 
     kind: str
@@ -276,6 +290,7 @@ class Items(Struct, frozen=True):
     more: bool = False
     each: AllocationSite | None = None
     some: bool = False
+    of: int | None = None
 
     @property
     def fields(self) -> tuple[tuple[str, Value], ...] | None:
@@ -346,7 +361,7 @@ def is_fixed(value: Value) -> bool:
             return fixed
         case AbstractTuple(items):
             return all(map(is_fixed, items))
-        case Library() | Function():
+        case Library() | Class() | Function():
             return True
     return False
 
@@ -404,6 +419,8 @@ def join_columns(a: AbstractColumn, b: AbstractColumn) -> AbstractColumn:
         holds=a.holds | b.holds,
         text=a.text and b.text,
         mixed=_either(a.mixed, b.mixed),
+        plain=a.plain and b.plain,
+        named=a.named and b.named,
     )
 
 

@@ -60,6 +60,9 @@ def _of_each(call: EvaluatedCall) -> Value | None:
     lists = [v for v in others if call.s.items(v) is not None]
     beside = beside or (bool(lists) and call.name != "isin")
     fixed = fixed or (bool(lists) and all(is_fixed(v) for v in others if v not in lists))
+    if call.name == "astype" and _makes_texts(call):
+        keys = call.a.request.as_text(column.keys)
+        return AbstractColumn(keys, rows=column.rows, labelled=column.labelled, name=column.name)
     listed = all((i := call.s.items(v)) and i.element and is_fixed(i.element) for v in lists)
     if call.name == "isin" and not _are_small(call):
         call.a.use(column)
@@ -186,6 +189,7 @@ def _of_result(column: AbstractColumn, value: Value) -> Value:
 
 def called_with_row(call: EvaluatedCall, function: Function, row: Value) -> Value:
     """What a function gives for a row, if it is called for all rows, one after the other."""
+    call.a.by_row = True
     before = call.s.copy()
     value: Value = Opaque()
     for _ in range(2):
@@ -233,12 +237,22 @@ def _replace(call: EvaluatedCall) -> Value | None:
     return replace(_of_values(column, ""), rowwise=column.rowwise, text=True)
 
 
+def _makes_texts(call: EvaluatedCall) -> bool:
+    """Whether each item becomes ``str()`` of itself."""
+    if len(call.args) != 1 or call.named or isinstance(call.owner, Indexer):
+        return False
+    return call.args[0] in (Library("builtins.str"), AbstractScalar(constant="str", fixed=True))
+
+
 @transfer("window", ResultKind.BESIDE)
 @transfer("column", ResultKind.BESIDE)
 def _beside(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
     column, facts = own_column(call), call.facts
+    if call.name in ("map", "apply") and _makes_texts(call):
+        keys = call.a.request.as_text(column.keys)
+        return AbstractColumn(keys, rows=column.rows, labelled=column.labelled, name=column.name)
     called_back(call)
     rows = None if facts.reordered else column.rows
     return AbstractColumn(rows=rows, labelled=column.labelled, mask=facts.truth, name=column.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from presieve.dataflow.abstract_values import (
-    MISSING,
+    NO_KEYS,
     AbstractScalar,
     AbstractTuple,
     Items,
@@ -143,6 +143,7 @@ def _comprehension_over_rows(
     rows = rows_of(trial, a.evaluator.evaluate(a, g.iter, trial))
     if rows is None or not is_closed_comprehension(s, node):
         return None
+    a.by_row = True
     alone, before = a.alone, dict(s.env)
     over = a.evaluator.evaluate(a, g.iter, s)
     bind(a, s, g.target, item_of(a, s, over, g.iter))
@@ -168,7 +169,12 @@ def generator(a: Analysis, node: ast.GeneratorExp, s: AnalysisState) -> Value:
     """A generator that is consumed later, when the values behind it may have changed."""
     values = comprehension(a, node, s)
     reach = s.reach(values)
-    a.escapes(s, values, node, "a generator")
+    a.escapes(s, values, node, "a generator", kept=True)
+    names = frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+    a.captured |= names
+    for frame in s.frames:
+        for name in names & frame.keys():
+            a.escapes(s, frame[name], node, "a generator", kept=True)
     return Opaque(reach)
 
 
@@ -218,18 +224,23 @@ def _restore(s: AnalysisState, before: dict[str, Value], names: set[str]) -> Non
 
 
 def text(a: Analysis, node: ast.JoinedStr, s: AnalysisState) -> Value:
-    parts = []
+    parts: list[Value] = []
     texts = []
+    plain_parts = 0
     for piece in node.values:
         if isinstance(piece, ast.FormattedValue):
             part = a.evaluator.evaluate(a, piece.value, s)
             a.observe(s, part, node, "a value is formatted")
             parts.append(part)
             plain = piece.conversion == -1 and piece.format_spec is None
+            plain_parts += plain
             constant = constant_of(s, part) if plain else ...
             texts.append(str(constant) if type(constant) in (int, float) else constant)
         else:
             texts.append(constant_of(s, a.evaluator.evaluate(a, piece, s)))
     if all(isinstance(t, str) for t in texts):
         return AbstractScalar(constant="".join(str(t) for t in texts), fixed=True)
-    return AbstractScalar(constant=MISSING, fixed=all(map(is_fixed, parts)))
+    keys = NO_KEYS
+    if len(node.values) == 1 and plain_parts == 1 and isinstance(parts[0], AbstractScalar):
+        keys = a.request.as_text(parts[0].keys)
+    return AbstractScalar(keys, fixed=all(map(is_fixed, parts)))

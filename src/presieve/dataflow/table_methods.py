@@ -161,12 +161,15 @@ def _copy(_call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table |
 
 @_makes_table("reset_index")
 def _reset(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
-    if call.args or call.named.keys() - {"drop"}:
+    named = call.constant(99, "name")  # of a Series, which the result of ``apply`` may be
+    if call.args or call.named.keys() - {"drop", "name"} or not isinstance(named, str | None):
         return None
     drop = call.constant(1, "drop", default=False)
     if drop not in (True, False):
         return None
     columns = tuple((n, replace(c, rows=place)) for n, c in table.columns)
+    if named is not None:
+        columns = (*columns, (named, AbstractColumn(rows=place, name=named)))
     if drop is False:
         added_names = ("index", "level_0") if table.index is None else tuple(dict(table.index))
         _read_names(call, table, added_names)
@@ -300,7 +303,7 @@ def _fill(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | 
     items = None if value is None else call.s.items(value)
     by_column = call.name in ("fillna", "astype", "round")  # the dict of ``replace`` maps values
     names = dict(items.fields) if by_column and items is not None and items.fields else None
-    if names is None:
+    if names is None and call.name != "round":
         _read_columns(call, table, None)
 
     arguments = call.values
@@ -314,12 +317,17 @@ def _fill(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | 
     def column(name: str, source: AbstractColumn) -> AbstractColumn:
         if names is not None and name not in names:
             return source
+        if source.plain and call.name == "round":
+            return source  # only numbers are rounded
         call.a.reads(source.unread, f".{call.name}() changes it", call.node)
         rowwise = source.rowwise and alone
         return AbstractColumn(rowwise=rowwise, rows=source.rows, name=name)
 
     columns = tuple((n, column(n, c)) for n, c in table.columns)
-    unlisted = None if table.rest is None else AbstractColumn()
+    unlisted = None
+    if table.rest is not None:
+        call.a.reads(table.rest.unread, f".{call.name}() changes it", call.node)
+        unlisted = AbstractColumn()
     return replace(table, columns=columns, rest=unlisted)
 
 
@@ -428,7 +436,8 @@ def _group(call: EvaluatedCall) -> Value | None:
     if not isinstance(call.owner, Ref) or flat not in (True, False):
         return None
     _read_columns(call, own_table(call), names)
-    return Grouped(_now_or_later(call), names, None, flat is False)
+    labelled = call.constant(99, "group_keys", default=True) is True
+    return Grouped(_now_or_later(call), names, None, flat is False, labelled)
 
 
 @transfer("table", "itertuples")
@@ -451,8 +460,11 @@ def _tuples(call: EvaluatedCall) -> Value | None:
 def _rows(call: EvaluatedCall) -> Value | None:
     """Each row is a Series of one type, which depends on the types of all columns."""
     table = own_table(call)
-    _read_columns(call, table, None)
-    row = _row_of_one_type(call, table)
+    plain = not call.args and not call.named and table.rest is None
+    if not plain:
+        _read_columns(call, table, None)
+    row = _row_of_one_type(call, table) if plain else None
+    call.a.use(*table.all_columns)
     pair = Opaque(packages=PANDAS) if row is None else AbstractTuple((_LABEL, row))
     rows = table.rows if table.rowwise else None
     return call.s.make(call.site(), lambda _: Items("list", pair, each=rows))

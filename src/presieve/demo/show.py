@@ -23,10 +23,12 @@ def _times(outcome: PipelineRun) -> dict[str, str]:
     measured = outcome.comparison
     return {
         "as written": f"{median(measured.written):.2f} s",
+        "optimize": f"{measured.optimize:.2f} s",
         "optimized": f"{median(measured.optimized):.2f} s",
+        "in all": f"{measured.total:.2f} s",
         "faster by": f"{measured.ratio:.1f}x",
         "results": "equal" if measured.equal else "DIFFERENT",
-        "rows read": f"{outcome.rows:,}",
+        "rows of the table": f"{outcome.rows:,}",
         "rows out": f"{measured.rows:,}",
     }
 
@@ -57,6 +59,8 @@ def show(outcome: PipelineRun, console: Console) -> None:
     console.print(
         f"as written {_seconds(runs.written)}   optimized {_seconds(runs.optimized)}", style="dim"
     )
+    spent = sentences.tell_spent([outcome.spent])
+    console.print(", ".join(f"{name} {seconds:.2f} s" for name, seconds in spent), style="dim")
     console.print("  ".join(f"{name} [bold]{value}[/]" for name, value in _times(outcome).items()))
     console.print()
 
@@ -94,7 +98,11 @@ def as_json(outcomes: Sequence[PipelineRun]) -> list[dict[str, Any]]:
             "rows_read": o.rows,
             "rows_out": o.comparison.rows,
             "seconds_written": list(o.comparison.written),
+            "seconds_optimize": o.comparison.optimize,
+            "seconds_checking": o.spent.checking,
+            "seconds_compiling": o.spent.compiling,
             "seconds_optimized": list(o.comparison.optimized),
+            "seconds_total": o.comparison.total,
             "ratio": o.comparison.ratio,
             "boundaries": [boundary_json(b) for b in o.report.boundaries],
         }

@@ -10,7 +10,7 @@ from presieve.certificate.check import make_solver
 from presieve.driver.arguments import check_texts
 from presieve.driver.fold_inputs import TIMEZONE, short_reason
 from presieve.errors import Declined, UsageError
-from presieve.ir.assumption_codes import DECLARED
+from presieve.ir.assumption_codes import BY_CALLER, DECLARED
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import app
 from presieve.ir.terms import TRUE, Op, Scope, Term, Var
@@ -28,7 +28,6 @@ Declared = str | Sequence[str]
 
 EXAMPLE = "NOT isnan(score)"
 
-BY_CALLER = "the caller"
 _VALID = re.compile(r"\s*is_valid_utf8\(\s*(?:(\w+)|`((?:[^`]|``)+)`)\s*\)\s*", re.ASCII | re.I)
 _COMPUTED = re.compile(r"\s*(?:\w+|`(?:[^`]|``)+`)\s*=.*[A-Za-z_`].*", re.ASCII | re.S)
 _WORD = re.compile(r"\w+", re.ASCII)

@@ -21,6 +21,7 @@ from presieve.driver.options import (
     shows_defaults,
 )
 from presieve.errors import DeclineSignal, UsageError
+from presieve.ir.assumption_codes import BY_GUARD
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -48,6 +49,7 @@ def lineage(df: DataFrame, where: str, **options: Unpack[OptionArguments]) -> Li
         cost: Checked, but without effect: nothing is executed.
         compile: Checked, but without effect, like ``cost``.
         reorder: As in :func:`optimize`.
+        effects: As in :func:`optimize`.
         declare: As in :func:`optimize`.
         pure: As in :func:`optimize`.
 
@@ -119,10 +121,14 @@ def _read_needed_rows(chosen: DataFrame, better: DataFrame) -> tuple[list[Needed
 
 
 def _is_optimal(data: ReportData) -> bool:
-    """Whether every row that the only pre-filter keeps matters in some table."""
+    """Whether every row that the only pre-filter keeps matters in some table. A guarded plan reads
+    others again, for the groups that break a condition.
+    """
     if len(data.boundaries) != 1:
         return False
     (boundary,) = data.boundaries
+    if any(known["by"] == BY_GUARD for known in boundary.discharged):
+        return False
     return boundary.strength == "optimal" and not boundary.declined and data.changed
 
 

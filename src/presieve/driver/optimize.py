@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
+from presieve.dataflow.libraries import Effects
 from presieve.driver import log
 from presieve.driver.arguments import check_dataframe
 from presieve.driver.declare import Declared, about_nothing, each
@@ -53,6 +54,7 @@ def optimize(
     cost: Cost = UNSET,
     compile: Compile = UNSET,
     reorder: bool = UNSET,
+    effects: Effects = UNSET,
     declare: Declared = UNSET,
     pure: PureFunctions = UNSET,
 ) -> DataFrame:
@@ -67,9 +69,10 @@ def optimize(
         policy: The assumptions that a proof may make: ``"default"``, ``"assume"`` or ``"strict"``.
         cost: Push where it pays off (``"auto"``), wherever it is proven (``"always"``) or nowhere
             (``"never"``).
-        compile: Run functions that are lifted completely as Spark expressions, without Python:
-            ``"auto"``, ``"always"`` or ``"never"``, as for ``cost``.
+        compile: Run functions that are lifted completely as Spark expressions, as for ``cost``.
         reorder: Neither the order of a group's rows nor how sums of doubles are rounded matters.
+        effects: Unknown code may be skipped if it does not seem to act (``"auto"``), or in any case
+            (``"none"``), or is called as before (``"keep"``).
         declare: Conditions on one column, true of all rows; or how one is made (``a = year(t)``).
         pure: Functions that are not read: no side effects, no errors, equal results for equal
             arguments. A list of annotated functions, or ``{function: type}``.
@@ -88,11 +91,11 @@ def optimize(
         cost=cost,
         compile=compile,
         reorder=reorder,
+        effects=effects,
         declare=declare,
         pure=pure,
     )
-    silent = not logger.isEnabledFor(logging.INFO)
-    return _optimize_with(df, mine, skip_hopeless=silent)[0]
+    return _optimize_with(df, mine, skip_hopeless=not logger.isEnabledFor(logging.INFO))[0]
 
 
 @shows_defaults
@@ -106,6 +109,7 @@ def explain(df: DataFrame, **options: Unpack[OptionArguments]) -> Report:
         cost: As in :func:`optimize`.
         compile: As in :func:`optimize`.
         reorder: As in :func:`optimize`.
+        effects: As in :func:`optimize`.
         declare: As in :func:`optimize`.
         pure: As in :func:`optimize`.
 
@@ -123,7 +127,7 @@ def explain(df: DataFrame, **options: Unpack[OptionArguments]) -> Report:
     check_dataframe(df, "explain")
     mine = collect_given(**options)
     better, data = _optimize_with(df, mine, for_report=True)
-    return Report(data, partial(_measure, df, better))
+    return Report(data, partial(measure, df, better, data))
 
 
 def _optimize_with(df: DataFrame, mine: Given, **how: bool) -> tuple[DataFrame, ReportData]:
@@ -133,11 +137,11 @@ def _optimize_with(df: DataFrame, mine: Given, **how: bool) -> tuple[DataFrame, 
     return optimize_and_report(df, options, about="declare" in mine, settings=settings, **how)
 
 
-def _measure(df: DataFrame, better: DataFrame) -> Measured:
-    """Run both DataFrames once."""
+def measure(df: DataFrame, better: DataFrame, data: ReportData) -> Measured:
+    """Run both DataFrames once. ``data`` is the report on them. Raises what the job raises."""
     from presieve.backend.statistics.run_metrics import run
 
-    return Measured(run(df), run(better))
+    return Measured(run(df), run(better), data.optimizing)
 
 
 def optimize_and_report(
@@ -148,11 +152,12 @@ def optimize_and_report(
     skip_hopeless: bool = False,
     about: bool = False,
     at_once: bool = False,
+    count_rows: bool = False,
     settings: Mapping[str, str] | None = None,
 ) -> tuple[DataFrame, ReportData]:
     """Optimize a DataFrame as :func:`optimize` does, and report the changes. ``for_report`` also
-    determines what only people ask for; ``skip_hopeless`` and ``at_once`` are those of
-    :class:`presieve.backend.open_plan.Reading`. ``about``: the options are about this very
+    determines what only people ask for; ``skip_hopeless``, ``at_once`` and ``count_rows`` are those
+    of :class:`presieve.backend.open_plan.Reading`. ``about``: the options are about this very
     DataFrame, not about all DataFrames of a session. ``settings`` are what is set in the session
     now, if it was read.
     """
@@ -161,29 +166,36 @@ def optimize_and_report(
     off = switched_off(settings)
     if off is not None:
         logger.debug("left alone: %s", off)
-        return df, ReportData((), False, time.perf_counter() - started)
+        return df, _unread(started)
     # Loading a backend loads PySpark, and importing this module must not load it.
     from presieve.backend.versions import version_of
 
     version = version_of(df.sparkSession, settings)
     if isinstance(version, Declined):
         log.left_alone(df, version)
-        return df, ReportData((), False, time.perf_counter() - started, declined=version)
+        return df, _unread(started, version)
     from presieve.backend.open_plan import Reading
     from presieve.driver.reports import report_of
     from presieve.driver.stages.passes import Job
     from presieve.driver.stages.pipeline import run_passes
 
-    reading = Reading(read_pure(options.pure), for_report, skip_hopeless, at_once)
+    pure, effects = read_pure(options.pure), options.unmissed_effects
+    reading = Reading(pure, effects, for_report, skip_hopeless, at_once, count_rows)
     state = run_passes(Job(df, options, reading, started), settings)
     if isinstance(state, Declined):
         log.left_alone(df, state)
-        return df, ReportData((), False, time.perf_counter() - started, declined=state)
+        return df, _unread(started, state)
     if about:
         _log_unmet(state)
     report = report_of(state)
     _log_report(state, report)
     return state.df, report
+
+
+def _unread(started: float, declined: Declined | None = None) -> ReportData:
+    """Return the report on a DataFrame whose plan was not read."""
+    seconds = time.perf_counter() - started
+    return ReportData((), False, seconds, declined=declined, optimizing=seconds)
 
 
 def _log_report(state: PlanState, report: ReportData) -> None:

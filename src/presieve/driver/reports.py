@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -17,12 +18,15 @@ from presieve.backend.open_plan import (
     scan_contracts,
     scan_filters,
     scan_sizes,
+    written_rows,
 )
 from presieve.backend.problems.column_pruning import ColumnUse
 from presieve.backend.problems.problem import SiteDeclined, SiteProblem
+from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.pushed_filters import Scans
 from presieve.cost.decision import keeps
 from presieve.driver.options import Options
+from presieve.driver.replacement_names import replacement_names
 from presieve.driver.row_order import order_of
 from presieve.driver.solve import (
     CLAIMS_TEXT,
@@ -38,16 +42,18 @@ from presieve.driver.stages.filter_placement import FilteredDecision
 from presieve.driver.stages.group_aggregates import GroupDecision
 from presieve.driver.stages.join_key_ranges import RangeDecision
 from presieve.driver.stages.passes import Job, PlanState
-from presieve.driver.stages.pipeline import BELOW, PUSHDOWN
+from presieve.driver.stages.pipeline import BELOW, GROUPS, PUSHDOWN, ROWS
 from presieve.driver.stages.row_expressions import CompileDecision
 from presieve.driver.stages.scan_filters import DerivedDecision
 from presieve.errors import Declined, PresieveError
-from presieve.ir.assumption_codes import DECLARED, MAY_ERASE_ERROR
+from presieve.ir.assumption_codes import DECLARED, MAY_ERASE_ERROR, MESSAGES
+from presieve.ir.fold import Assumption
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.terms import Term
 from presieve.lift.evaluation_types import Role
+from presieve.lift.forms import Lifted
 from presieve.records import replace
-from presieve.report.remarks import CompiledFunction, ConjunctFate, Fate, Remark
+from presieve.report.remarks import CompiledForm, CompiledFunction, ConjunctFate, Fate, Remark
 from presieve.report.report_data import BoundaryReport, DerivedReport, FunctionReport, ReportData
 from presieve.semantics.infix import invariant_words
 from presieve.semantics.joins import with_sides
@@ -61,12 +67,13 @@ if TYPE_CHECKING:
 def report_of(state: PlanState) -> ReportData:
     """Report the changes to a DataFrame; some facts are only determined for people."""
     job, opened, df = state.job, state.first, state.df
+    passed = time.perf_counter() - job.started
     asked, changed = job.reading.for_report, df is not job.written
     silent = job.reading.skip_hopeless and not asked
     before = drawing(opened, job.written) if asked else ""
     sites, placed = state.select(SiteDecision), state.select(FilteredDecision)
     functions = _functions(state)
-    return ReportData(
+    report = ReportData(
         boundaries=(*_boundaries(state, functions), *map(filtered_report, placed)),
         searches=(
             *(
@@ -82,14 +89,29 @@ def report_of(state: PlanState) -> ReportData:
             *map(range_report, state.select(RangeDecision)),
         ),
         changed=changed,
-        seconds=time.perf_counter() - job.started,
+        seconds=0.0,
+        checking=state.spent.checking,
+        compiling=state.spent.compiling,
         plan_before=before,
+        plan_filtered=_draw_filtered(state) if asked and changed else "",
         plan_after=drawing(opened, df) if asked and changed else before,
         sizes=scan_sizes(opened) if asked and sites else (),
         functions=functions,
         scans=scan_contracts(opened, df) if asked else (),
         peer_orders=peer_orders(opened, job.written, df) if asked and changed else (),
     )
+    seconds = time.perf_counter() - job.started
+    return replace(report, seconds=seconds, optimizing=passed if asked else seconds)
+
+
+def _draw_filtered(state: PlanState) -> str:
+    """Draw the plan with the filters moved, before functions are replaced; nothing if it is the
+    plan as written or the resulting one.
+    """
+    replacing = [i for i, (pass_, _) in enumerate(state.steps) if pass_ in (ROWS, GROUPS)]
+    if not replacing or replacing[0] == 0:
+        return ""
+    return drawing(state.first, state.steps[replacing[0] - 1][1])
 
 
 def _boundaries(state: PlanState, functions: Sequence[FunctionReport]) -> Iterator[BoundaryReport]:
@@ -101,11 +123,20 @@ def _boundaries(state: PlanState, functions: Sequence[FunctionReport]) -> Iterat
     moved = [df for pass_, df in state.steps if pass_ in (BELOW, PUSHDOWN)]
     asked = state.job.reading.for_report and moved
     scans = scan_filters(state.first, moved[-1]) if asked else ()
-    for decision in state.select(SiteDecision):
+    decisions = state.select(SiteDecision)
+    times = Counter(d.site.function for d in decisions)
+    count = state.job.reading.for_report or state.job.reading.count_rows
+    rows = written_rows(state.first) if count else {}
+    for decision in decisions:
         report = _with_columns(
             _boundary(state.job, decision, scans), uses.get(decision.site.number)
         )
-        yield _with_compiled(report, functions)
+        report = replace(report, rows=rows.get(decision.site.number))
+        report = _with_compiled(report, functions)
+        if state.job.reading.for_report:
+            is_alone = times[decision.site.function] == 1
+            report = _with_changes(report, decision.edit if is_alone else None, functions)
+        yield report
 
 
 def filtered_report(decision: FilteredDecision) -> BoundaryReport:
@@ -215,9 +246,9 @@ def _of_tables(
 ) -> Iterator[FunctionReport]:
     """Report the functions of tables that run in Python, with the reason."""
     alone = (d for d in compiled if d.declined and d.site.operator in MAPS)
-    why = {d.site.function: _why_in_python(d) for d in alone}
+    why = {d.site.function: d.reasons for d in alone}
     for report in map(function_report, decisions):
-        yield replace(report, notes=(*report.notes, *why.get(report.function, ())))
+        yield _left_in_python(report, why.get(report.function, ()))
 
 
 def compiled_report(decision: CompileDecision | GroupDecision) -> FunctionReport:
@@ -226,23 +257,32 @@ def compiled_report(decision: CompileDecision | GroupDecision) -> FunctionReport
     if isinstance(decision, GroupDecision):
         role = Role.GROUP_MAP if site.operator in FLAT_MAPS else Role.AGGREGATE
         lists = any(reduced.found.lists for reduced in decision.reduced)
-        compiled = CompiledFunction("list" if lists else "aggregates", decision.text)
+        form: CompiledForm = "list" if lists else "aggregates"
+        compiled = CompiledFunction(form, decision.text, replacement_names(decision))
         erases, assumed = decision.site.loses_errors, decision.assumed
     else:
         role = Role.MAP if site.operator in MAPS else Role.GROUP_MAP
         role = Role.ROW if decision.site.positions else role
         compiled = CompiledFunction("expression", decision.text)
-        erases, assumed = decision.site.erases, ()
+        erases, assumed = decision.site.erases, _messages(decision.site.lifted)
     report = FunctionReport(site.operator, site.function, form=role.value)
     if not decision.is_planned:
-        return replace(report, notes=_why_in_python(decision))
+        return _left_in_python(report, decision.reasons)
     open_ = ({"code": a.code, "text": a.text} for a in assumed)
     assumptions = (*open_, *_erased(ERASED_VALUE, erases))
     return replace(report, compiled=compiled, assumptions=assumptions)
 
 
-def _why_in_python(decision: CompileDecision | GroupDecision) -> tuple[Remark, ...]:
-    return tuple(Remark(COMPILING, str(why), why.span) for why in decision.reasons)
+def _left_in_python(report: FunctionReport, why: tuple[Declined, ...]) -> FunctionReport:
+    """Add the reasons why a function runs in Python."""
+    notes = (Remark(COMPILING, str(reason), reason.span) for reason in why)
+    return replace(report, notes=(*report.notes, *notes), not_compiled=why)
+
+
+def _messages(lifted: Lifted | Declined) -> tuple[Assumption, ...]:
+    """The messages that nobody writes if Spark computes a function."""
+    assumed = () if isinstance(lifted, Declined) else lifted.assumptions
+    return tuple(a for a in assumed if a.code == MESSAGES)
 
 
 def _erased(text: str, erases: object) -> tuple[dict[str, str], ...]:
@@ -276,14 +316,29 @@ def _with_columns(report: BoundaryReport, decision: ColumnDecision | None) -> Bo
     return replace(report, columns=_count_columns(decision.site), keys=keys)
 
 
+def _with_changes(
+    report: BoundaryReport, edit: SiteEdit | None, functions: Sequence[FunctionReport]
+) -> BoundaryReport:
+    """Add what a person can do by hand, if the function stands in a file. ``edit`` is the change of
+    the plan, if it may be typed.
+    """
+    from presieve.report import on_request
+
+    places = {f.span for f in functions if f.function == report.function and f.span is not None}
+    place = min(places, key=lambda p: p.line) if len({p.file for p in places}) == 1 else None
+    is_single = edit is not None and edit.prefilter is not None and edit.beside is None
+    typed = report.prefilter if is_single and report.kind != "none" else ""
+    return replace(report, changes=on_request.changes_of(report, place, typed))
+
+
 def _with_compiled(report: BoundaryReport, functions: Sequence[FunctionReport]) -> BoundaryReport:
     """Add the replacement of the function, or the reason why the function runs."""
     about = [f for f in functions if f.function == report.function]
     replacements = [f.compiled for f in about if f.compiled]
     why = [str(n) for f in about for n in f.notes if n.subject == COMPILING]
-    if replacements:
-        return replace(report, compiled=replacements[0])
-    return replace(report, not_compiled=why[0] if why else "")
+    if why or not replacements:  # of several calls of one function, some may still run
+        return replace(report, not_compiled=why[0] if why else "")
+    return replace(report, compiled=replacements[0])
 
 
 COMPILING = "compiling"
@@ -342,7 +397,7 @@ def _list_reasons(why: Declined) -> tuple[Declined, ...]:
 
 
 def _plain(why: Declined) -> Declined:
-    return Declined(why.code, why.reason, why.span)
+    return Declined(why.code, why.reason, why.span, why.behind)
 
 
 def _with_proof(report: BoundaryReport, proof: GoalProof) -> BoundaryReport:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from presieve.driver.python_rows import python_result, python_row, sorts_of
-from presieve.driver.solve import BY_GUARD, Solution, strictly
+from presieve.driver.solve import Solution, strictly
 from presieve.errors import PresieveError
+from presieve.ir.assumption_codes import BY_GUARD
 from presieve.ir.fold import Assumption, Problem
 from presieve.report import row_order as orders
 from presieve.report.row_order import Order, Permuted

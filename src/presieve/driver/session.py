@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Unpack
 from weakref import WeakKeyDictionary
 
@@ -28,7 +29,9 @@ from presieve.driver.options import (
     of_session,
     shows_defaults,
 )
+from presieve.driver.running import Answer, Watcher, running
 from presieve.errors import UsageError
+from presieve.records import replace
 from presieve.report.report_data import ReportData
 
 if TYPE_CHECKING:
@@ -38,6 +41,9 @@ if TYPE_CHECKING:
     from presieve.backend.session.validity import Surroundings
 
 logger = logging.getLogger("presieve")
+
+LEDGER = "spark.presieve.ledger"
+"""The entry of a session's configuration that names its ledger."""
 
 
 @shows_defaults
@@ -55,6 +61,7 @@ def enable(spark: SparkSession, **options: Unpack[OptionArguments]) -> None:
         cost: As in :func:`optimize`.
         compile: As in :func:`optimize`.
         reorder: As in :func:`optimize`.
+        effects: As in :func:`optimize`.
         declare: As in :func:`optimize`.
         pure: As in :func:`optimize`.
 
@@ -96,6 +103,7 @@ def enabled(spark: SparkSession, **options: Unpack[OptionArguments]) -> Iterator
         cost: As in :func:`optimize`.
         compile: As in :func:`optimize`.
         reorder: As in :func:`optimize`.
+        effects: As in :func:`optimize`.
         declare: As in :func:`optimize`.
         pure: As in :func:`optimize`.
 
@@ -119,13 +127,15 @@ class SessionSetting:
     """How a session's DataFrames are optimized.
 
     ``given`` takes precedence over the session's configuration at that time, and that over
-    ``otherwise``. ``for_report`` is as in :func:`optimized`.
+    ``otherwise``. ``for_report`` is as in :func:`optimized`. ``watcher`` is told of each action
+    that has run.
     """
 
     given: Given
     listener: Listener | None = None
     for_report: bool = False
     otherwise: Given = field(default_factory=dict)
+    watcher: Watcher | None = None
 
     def options(self, spark: SparkSession, settings: Mapping[str, str] | None = None) -> Options:
         """Return the options for a session's DataFrames. ``settings`` are what is set in the
@@ -174,6 +184,7 @@ class _Kept(Struct, frozen=True):
     """The decision about a DataFrame: the better one, or None for the DataFrame itself."""
 
     better: DataFrame | None
+    data: ReportData
     setting: SessionSetting
     around: Surroundings
 
@@ -185,6 +196,7 @@ class _State:
         self.sessions: dict[str, SessionSetting] = {}
         self.everywhere: SessionSetting | None = None
         self.kept: WeakKeyDictionary[DataFrame, _Kept] = WeakKeyDictionary()
+        self.writers: WeakKeyDictionary[object, Answer] = WeakKeyDictionary()
         self.hooks: Hooks | None = None
         self.complaints: set[str] = set()
 
@@ -192,14 +204,16 @@ class _State:
 _state = _State()
 _lock = threading.RLock()
 _here = threading.local()
-"""``inside`` is true while this thread is in a hooked member; calls from there are not hooked."""
+"""``inside`` is true while this thread is in a hooked member; calls from there are not hooked.
+``answer`` is the one on which that member is called.
+"""
 
 
 def _hooks() -> Hooks:
-    from presieve.backend.session.hooks import Hooks
+    from presieve.backend.session.hooks import Hooks, Writing
 
     if _state.hooks is None:
-        _state.hooks = Hooks(_through)
+        _state.hooks = Hooks(_through, Writing(_keep_writer, _through_writer))
     return _state.hooks
 
 
@@ -222,42 +236,91 @@ def _set(spark: SparkSession, setting: SessionSetting | None) -> SessionSetting 
     with _lock:
         before = _state.sessions.pop(key, None)
         if setting is not None:
-            _state.sessions[key] = setting
+            _state.sessions[key] = _heard_everywhere(setting)
             _hooks().install(owner)
         elif not _state.sessions and _state.everywhere is None:
             _hooks().remove()
     return before
 
 
+def _heard_everywhere(setting: SessionSetting) -> SessionSetting:
+    """Return the setting with the listener of all sessions, if it has none of its own: a command
+    that reports on a job also reports on sessions that the job enables.
+    """
+    everywhere = _state.everywhere
+    if everywhere is None or setting.listener is not None:
+        return setting
+    return replace(setting, listener=everywhere.listener, for_report=everywhere.for_report)
+
+
 @contextmanager
-def _through(df: DataFrame) -> Iterator[DataFrame]:
-    """Yield the DataFrame that stands in for another one during a call."""
+def _through(df: DataFrame, name: str) -> Iterator[DataFrame]:
+    """Yield the DataFrame that stands in for another one during the call of a member."""
     if getattr(_here, "inside", False):
         yield df
         return
     _here.inside = True
     try:
-        yield _answering(df)
+        answer = _here.answer = _answering(df)
+        with running(answer, name):
+            yield answer.better
+    finally:
+        _here.inside, _here.answer = False, None
+
+
+def _keep_writer(writer: object) -> None:
+    """Keep the answer of which this writer was made."""
+    answer = getattr(_here, "answer", None)
+    if answer is None or answer.data is None:
+        return
+    if getattr(writer, "_df", answer.better) is answer.better:  # writers of MERGE keep no DataFrame
+        with _lock:
+            _state.writers[writer] = answer
+
+
+@contextmanager
+def _through_writer(writer: object, name: str) -> Iterator[object]:
+    """Yield the writer itself; what it writes is an action like others."""
+    with _lock:
+        answer = _state.writers.get(writer)
+    if answer is None or getattr(_here, "inside", False):
+        yield writer
+        return
+    _here.inside = True
+    try:
+        with running(answer, name):
+            yield writer
     finally:
         _here.inside = False
 
 
-def _answering(df: DataFrame) -> DataFrame:
+def _answering(df: DataFrame) -> Answer:
     try:
         setting = _setting(df)
         if setting is None:
-            return df
+            return Answer(df, df)
         settings = read_settings(df.sparkSession)
         if switched_off(settings) is not None:
-            return df
-        earlier = _earlier_decision(df, setting, settings)
-        return _optimize_now(df, setting, settings) if earlier is None else earlier
+            return Answer(df, df)
+        answer = _earlier_decision(df, setting, settings)
+        if answer is None:
+            answer = _optimize_now(df, setting, settings)
+        return replace(answer, watcher=setting.watcher or _ledger_of(settings))
     except UsageError as error:  # from the configuration, which somebody else may have written
         _complain(f"left alone: {error}")
-        return df
     except Exception as error:  # a bug of ours must not stop a job that runs without us
         logger.warning("left alone because optimizing it failed; please report it", exc_info=error)
-        return df
+    return Answer(df, df)
+
+
+def _ledger_of(settings: Mapping[str, str]) -> Watcher | None:
+    """Return what adds actions to the ledger that the session's configuration names."""
+    path = settings.get(LEDGER)
+    if not path:
+        return None
+    from presieve.driver.ledger import session_watcher
+
+    return session_watcher(Path(path), settings.get("spark.app.name", ""))
 
 
 def _complain(text: str) -> None:
@@ -283,7 +346,7 @@ def _setting(df: DataFrame) -> SessionSetting | None:
 
 def _earlier_decision(
     df: DataFrame, setting: SessionSetting, settings: Mapping[str, str]
-) -> DataFrame | None:
+) -> Answer | None:
     """Return the earlier decision about a DataFrame, if it is still valid."""
     from presieve.backend.session.validity import surroundings
 
@@ -294,10 +357,10 @@ def _earlier_decision(
     now = surroundings(df, settings)
     if now is None or not decision.around.same(now):
         return None
-    return df if decision.better is None else decision.better
+    return Answer(df, df if decision.better is None else decision.better, decision.data)
 
 
-def _optimize_now(df: DataFrame, setting: SessionSetting, settings: Mapping[str, str]) -> DataFrame:
+def _optimize_now(df: DataFrame, setting: SessionSetting, settings: Mapping[str, str]) -> Answer:
     from presieve.backend.session.validity import surroundings
 
     around = surroundings(df, settings)
@@ -308,6 +371,7 @@ def _optimize_now(df: DataFrame, setting: SessionSetting, settings: Mapping[str,
         for_report=setting.for_report,
         skip_hopeless=silent,
         at_once=True,
+        count_rows=setting.watcher is not None or LEDGER in settings,
         settings=settings,
     )
     if setting.listener is not None:
@@ -315,5 +379,5 @@ def _optimize_now(df: DataFrame, setting: SessionSetting, settings: Mapping[str,
     if around is not None and around.undisturbed():
         # A DataFrame that refers to itself from here would never be garbage collected.
         with _lock:
-            _state.kept[df] = _Kept(None if better is df else better, setting, around)
-    return better
+            _state.kept[df] = _Kept(None if better is df else better, data, setting, around)
+    return Answer(df, better, data, is_new=True)

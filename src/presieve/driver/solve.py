@@ -12,11 +12,12 @@ from msgspec import Struct, field
 from presieve.certificate import Certificate, Rejected, Verified, check
 from presieve.driver import log
 from presieve.errors import Declined
-from presieve.ir.assumption_codes import MAY_ERASE_ERROR, PURE
+from presieve.ir.assumption_codes import MAY_ERASE_ERROR, MESSAGES, NO_EFFECTS, PURE
 from presieve.ir.fold import Assumption, Problem
+from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.pushdown import Kind, Pushdown, Strength
-from presieve.ir.terms import NONEMPTY, SQL_TRUE, Scope, Term
-from presieve.ir.walk import depth, variables
+from presieve.ir.terms import NONEMPTY, SQL_TRUE, Scope, Term, Var
+from presieve.ir.walk import depth, replace_nodes, variables
 from presieve.records import replace
 from presieve.semantics.assumptions import OPTIONAL
 from presieve.smt.solver import Effort
@@ -32,10 +33,6 @@ POLICIES: tuple[Policy, ...] = get_args(Policy)
 SOURCE_CLAIMS = "source-claims"
 CLAIMS_TEXT = "a source applies the filters that it claims to apply as Spark would"
 _NONE: Mapping[Assumption, str] = MappingProxyType({})
-
-
-BY_GUARD = "the guarded plan"
-"""Evidence for a condition on the rows that a guarded pre-filter drops, and on no others."""
 
 
 class Solution(Struct, frozen=True):
@@ -133,12 +130,16 @@ def too_deep(problem: Problem, *terms: Term) -> Declined | None:
     return Declined("too-large", reason, fold.span)
 
 
+_ASSERTED = frozenset((PURE, NO_EFFECTS, MESSAGES))
+
+
 def open_assumptions(problem: Problem, discharged: Collection[Assumption]) -> list[Assumption]:
     """Return the assumptions that nobody has asserted.
 
-    The caller has asserted those about pure functions; their meaning is listed all the same.
+    The caller has asserted those about pure functions, and under the strict policy also those about
+    effects; their meaning is listed all the same. Nothing stops for messages.
     """
-    return [a for a in problem.assumptions if a not in discharged and a.code != PURE]
+    return [a for a in problem.assumptions if a not in discharged and a.code not in _ASSERTED]
 
 
 def not_assumed(assumption: Assumption, policy: Policy = "strict") -> Declined:
@@ -228,6 +229,33 @@ def _with_errors(
         if isinstance(again, Verified):
             return _with_errors(weaker, again, effort)
     return pushdown, checked
+
+
+def weaken_solution(
+    solution: Solution, unreadable: Mapping[Var, Declined], budget: float
+) -> Solution:
+    """Return the solution without the conjuncts of its pre-filter that read one of these columns;
+    the filters stay as they are. Return it as it is if no other conjunct is left, or if the checker
+    does not accept the weaker one.
+    """
+    conjuncts = sql_conjuncts(solution.prefilter)
+    readable = [c for c in conjuncts if unreadable.keys().isdisjoint(variables(c))]
+    if len(readable) == len(conjuncts) or not readable:
+        return solution
+    problem, weaker = solution.problem, sql_conjunction(readable)
+    invariant = tuple(
+        replace_nodes(t, lambda node: weaker if node == solution.prefilter else None)
+        for t in solution.invariant
+    )
+    pushdown = Pushdown("partial", "universe", weaker, problem.where, invariant)
+    checked = check(Certificate.of(problem, pushdown), effort=check_effort(budget))
+    if isinstance(checked, Rejected):
+        return solution
+    read = {v for c in conjuncts for v in variables(c)}
+    why = dict.fromkeys(d for v, d in unreadable.items() if v in read)
+    calls = solution.solver_calls + check_calls(checked.certificate)
+    weakened = solution_of_certificate(checked, (*why, *solution.declined), calls)
+    return replace(weakened, known=solution.known, seconds=solution.seconds)
 
 
 def not_of_all(solution: Solution, others: Sequence[Problem], budget: float) -> Declined | None:

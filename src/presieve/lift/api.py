@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable
-from types import FunctionType, NoneType
+from functools import partial
+from types import FunctionType, MethodType, NoneType
 
-from presieve.errors import Declined, DeclineSignal, Span
+from presieve.errors import Behind, Declined, DeclineSignal, Span
 from presieve.ir.terms import TRUE
 from presieve.lift.entry.attempt import LiftAttempt, collect_lifted
 from presieve.lift.entry.function import lift_function
@@ -42,6 +43,7 @@ from presieve.lift.forms import (
     TableFunction,
 )
 from presieve.lift.models.builtins.sets import UntrackedSignal
+from presieve.lift.obstacles import MOST, line_of, obstacles
 from presieve.lift.python.names import parameters
 from presieve.lift.python.positions import definition_of
 from presieve.lift.python.shipped import BY_REFERENCE, function_source, read_as_on_driver
@@ -49,7 +51,8 @@ from presieve.lift.python.source import FunctionSource
 from presieve.lift.reason_words import add_advice
 from presieve.lift.values.arrow_values import ArrowColumnV, ArrowKeyV, BatchV
 from presieve.lift.values.columns import NARROW, Nulls
-from presieve.lift.values.symbolic import BatchesV, ColumnV, KeyV, Value
+from presieve.lift.values.holes import Holes
+from presieve.lift.values.symbolic import BatchesV, ColumnV, DictV, KeyV, SelfV, TupleV, Value
 from presieve.lift.values.whole_columns import GIVEN, TABLE, FrameV, SeriesV
 from presieve.records import replace
 
@@ -75,16 +78,46 @@ def lift(obj: object, form: Form | None, request: LiftRequest) -> Lifted | Decli
 
 
 def _attempt_lift(obj: object, form: Form | None, request: LiftRequest) -> Lifted | Declined:
+    attempt = LiftAttempt(obj, form, request)
     try:
-        form = form or _form_of(obj)
-        return _with_nulls(LiftAttempt(_unwrap(obj, form), form, request))
+        return _read(attempt)
     except DeclineSignal as signal:
-        declined = signal.declined
-        reason = add_advice(declined.code, declined.reason)
-        return Declined(declined.code, reason, declined.span or _place(obj))
+        declined = _advised(obj, signal)
+        return replace(declined, behind=Behind(partial(_obstacles_behind, attempt, declined)))
     except RecursionError:
         reason = "the function is nested too deeply to be analysed"
         return Declined("unsupported-expression", reason, _place(obj))
+
+
+def _read(attempt: LiftAttempt) -> Lifted:
+    form = attempt.form or _form_of(attempt.obj)
+    return _with_nulls(replace(attempt, obj=_unwrap(attempt.obj, form), form=form))
+
+
+def _obstacles_behind(attempt: LiftAttempt, first: Declined) -> tuple[Declined, ...]:
+    """Return the obstacles behind the first one. As in :func:`lift`, those come last that are in
+    the way only because workers may read a name differently.
+    """
+    read, tell = partial(_read_with_holes, attempt), partial(_advised, attempt.obj)
+    with read_as_on_driver():
+        main = obstacles(read, tell)
+    if first.code != BY_REFERENCE and (not main or line_of(main[0]) != line_of(first)):
+        return ()
+    listed = {line_of(d)[1:]: d for d in (first, *main)}
+    for declined in obstacles(read, tell):
+        if declined.code == BY_REFERENCE:
+            listed.setdefault(line_of(declined)[1:], declined)
+    return tuple(listed.values())[1 : MOST + 1]
+
+
+def _read_with_holes(attempt: LiftAttempt, holes: Holes) -> Lifted:
+    return _read(replace(attempt, holes=holes))
+
+
+def _advised(obj: object, signal: DeclineSignal) -> Declined:
+    declined = signal.declined
+    reason = add_advice(declined.code, declined.reason)
+    return Declined(declined.code, reason, declined.span or _place(obj))
 
 
 _READINGS = (NARROW | {"bigint"}, NARROW, frozenset[str]())
@@ -201,7 +234,11 @@ def _lift(attempt: LiftAttempt) -> Lifted:
         form = RowClass()
     if isinstance(form, StateClass | RowFunction | ColumnsFunction):
         request = replace(request, pure=())
-    return _ENTRIES[type(form)](replace(attempt, form=form, request=request))
+    receiver = None
+    if isinstance(obj, MethodType) and isinstance(form, RowFunction):
+        receiver, obj = obj.__self__, obj.__func__
+    attempt = replace(attempt, obj=obj, form=form, request=request, receiver=receiver)
+    return _ENTRIES[type(form)](attempt)
 
 
 def _group_fold(attempt: LiftAttempt, fold: GroupFold) -> Lifted:
@@ -227,7 +264,7 @@ def _row_function(attempt: LiftAttempt) -> Lifted:
     form = _row_form(attempt, function, source)
     columns = attempt.values(single=True)
     returns = Returns(request.returns, table=False, rows=False, pandas=False, row=form)
-    inputs = _inputs(function, form, request, source)
+    inputs = _row_inputs(attempt, function, form, source)
     return collect_lifted(
         columns, lift_function(function, source, inputs, columns, returns), source.text
     )
@@ -237,7 +274,7 @@ def _guards(attempt: LiftAttempt) -> Lifted:
     function = _function(attempt.obj)
     source = function_source(function)
     form = _row_form(attempt, function, source)
-    inputs = _inputs(function, form, attempt.request, source)
+    inputs = _row_inputs(attempt, function, form, source)
     return lift_guards(replace(attempt, form=form), function, source, inputs)
 
 
@@ -259,8 +296,14 @@ def _columns_function(attempt: LiftAttempt) -> Lifted:
 def _row_form(attempt: LiftAttempt, function: FunctionType, source: FunctionSource) -> RowFunction:
     """Return the form with the columns that are passed, whose types are checked."""
     form, request = attempt.row_form, attempt.request
+    if not form.columns and (attempt.receiver is not None or hasattr(function, "__wrapped__")):
+        # A wrapper takes the arguments of what it wraps.
+        taken = list(inspect.signature(function).parameters.values())
+        own = taken[1:] if attempt.receiver is not None else taken
+        form = replace(form, columns=_columns_of(own, source, request))
     if not form.columns:
-        form = replace(form, columns=_series(_detect(function, source, request), "columns"))
+        required = [p for p in _positional(function) if p.default is p.empty]
+        form = replace(form, columns=_columns_of(required, source, request))
     check_row_columns(form, request)
     return form
 
@@ -357,6 +400,37 @@ def _inputs(
         place = source.span(source.node)
         raise DeclineSignal("unknown-columns", _explain_count(function, len(values)), place)
     return dict(zip(names, values, strict=False))
+
+
+def _row_inputs(
+    attempt: LiftAttempt, function: FunctionType, form: RowFunction, source: FunctionSource
+) -> dict[str, Value]:
+    """Return the value of each parameter of a function of single values, which may be bound to an
+    object, or take any number of arguments.
+    """
+    declared = parameters(function)
+    owner = declared[0].name if attempt.receiver is not None and declared else None
+    rest = {p.kind: p.name for p in declared}
+    if owner is None and inspect.Parameter.VAR_POSITIONAL not in rest:
+        return _inputs(function, form, attempt.request, source)
+    names = [p.name for p in _positional(function) if p.name != owner]
+    values: list[Value] = [ColumnV(c) for c in form.columns]
+    taken = dict(zip(names, values, strict=False))
+    others = tuple(values[len(names) :])
+    if others and inspect.Parameter.VAR_POSITIONAL not in rest:
+        place = source.span(source.node)
+        raise DeclineSignal("unknown-columns", _explain_count(function, len(values)), place)
+    for kind, value in _REST.items():
+        if kind in rest:
+            taken[rest[kind]] = TupleV(others) if value is None else value
+    return taken if owner is None else {owner: SelfV(attempt.receiver), **taken}
+
+
+_REST: dict[inspect._ParameterKind, Value | None] = {
+    inspect.Parameter.VAR_POSITIONAL: None,
+    inspect.Parameter.VAR_KEYWORD: DictV((), ()),
+}
+"""The values of parameters that take all other arguments; None: a tuple of them."""
 
 
 def _explain_count(function: FunctionType, passed: int) -> str:

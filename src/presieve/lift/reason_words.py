@@ -42,6 +42,12 @@ _SYNTAX: Final[dict[type[ast.AST], str]] = {
     ast.TryStar: "try and except",
 }
 
+AS_CONSTANT = "write the value as a constant of the module, "
+"""Stands in front of an assignment."""
+
+NO_GROUPING = " is no grouping column: "
+"""Stands between a column and the advice to group by it."""
+
 _COLUMN = "compute it in a column below the function"
 
 _ADVICE: Final[dict[str, str]] = {
@@ -49,15 +55,14 @@ _ADVICE: Final[dict[str, str]] = {
     "source-mismatch": "import the file again, and give each lambda a line of its own",
     "not-a-function": "write it out with def",
     "key-type": "group by a column of another type, or do not read the key inside",
-    "column-type": "cast it below the function",
-    "impure-clock": "read it before the pipeline is built, and use that constant",
+    "impure-clock": "read it before the pipeline is built, and pass the value on by a closure",
     "impure-random": "compute it in a column below the function",
     "impure-io": "remove it, or return the output as a column",
     "impure-global": "keep it in a variable of the function",
     "mutation": "keep what is needed in variables of the function",
     "unknown-call": _COLUMN + ", or in a function that is declared with pure=",
     "unknown-name": "define it before the function is passed on",
-    "unsupported-constant": "convert it to Python's own type, outside of the function",
+    "unsupported-constant": "pass a value of Python's own type instead, by a closure",
     "unsupported-statement": "write it with assignments and if",
     "unsupported-expression": _COLUMN + ", or write it in simpler steps",
     "unsupported-operation": _COLUMN + ", or write it in simpler steps",
@@ -71,7 +76,6 @@ _ADVICE: Final[dict[str, str]] = {
     "early-return": "decide after the loop",
     "group-size": "use it after the loop",
     "two-passes": "compute the value of the group in a step below",
-    "row-order": "specify the row, for example by sorting with kind='stable'",
     "return-shape": "return the declared columns, or declare the returned ones",
     "return-type": "declare the type that is returned, or convert in the function",
     "return-null": "declare it without NOT NULL, or return a value in any case",

@@ -28,6 +28,7 @@ from presieve.lint.reading import (
     readable_returns,
 )
 from presieve.lint.uses import Use, definition, enclosing_class, find_uses, value_of_name
+from presieve.records import replace
 
 
 class LintFinding(Struct, frozen=True):
@@ -168,11 +169,21 @@ def _of_question(writer: _FindingWriter, question: TypeQuestion) -> Iterator[Lin
     if isinstance(outcome.answer, Lifted):
         yield writer.finding(writer.place, None, _readable(writer.use, outcome))
         return
-    yield _of_decline(writer, reading)
+    first = _of_decline(writer, reading)
+    behind = () if first.code is None else outcome.answer.behind()
+    yield first
+    for declined in behind:
+        yield _of_decline(writer, _stopped_by(reading, declined))
     for effect in _effects(reading.facts):
-        if effect.span != outcome.answer.span:
+        if effect.span not in (d.span for d in (outcome.answer, *behind)):
             reason = add_advice(effect.code, effect.reason)
             yield writer.finding(effect.span, effect.code, reason)
+
+
+def _stopped_by(reading: FunctionReading, declined: Declined) -> FunctionReading:
+    """Return what would be known if the function had only this obstacle."""
+    outcome = replace(reading.outcome, answer=declined, everywhere=False)
+    return FunctionReading(outcome, None, reading.outputs, reading.assigned)
 
 
 def _readable(use: Use, outcome: Outcome) -> str:
@@ -219,7 +230,7 @@ def _of_decline(writer: _FindingWriter, reading: FunctionReading) -> LintFinding
 def _kept(use: Use, reading: FunctionReading) -> str:
     """What is possible although the function is not read as a whole."""
     facts = reading.facts
-    if facts is None or facts.missed:
+    if facts is None or facts.missed("auto"):
         return ""
     gains: list[str] = []
     outputs = dict.fromkeys((*facts.keys, *(facts.passes or {})))
@@ -237,7 +248,7 @@ _EFFECTS = {"clock": "impure-clock", "random": "impure-random", "state": "impure
 
 def _effects(facts: Dataflow | None) -> Iterator[Declined]:
     """What a function does besides returning a value, as far as a code names it."""
-    for effect in () if facts is None else facts.missed:
+    for effect in () if facts is None else facts.missed():
         code = _EFFECTS.get(effect.kind)
         if effect.kind == "effect" and "reads or writes" in effect.reason:
             code = "impure-io"

@@ -64,9 +64,20 @@ class ReportCollector:
         return None
 
     def lines(self) -> Iterator[str]:
-        """A table of all boundaries; a sentence if there are none."""
-        table_lines = list(report_text.table(report.data for report in self.collected))
-        yield from table_lines or ["the job ran no filter above a Python function or an aggregate"]
+        """A table of all boundaries, and of what everything took; a sentence if there are none."""
+        reports = [report.data for report in self.collected]
+        totals = [*sentences.tell_spent(reports), *self.further_totals()]
+        table_lines = list(report_text.table(reports, totals))
+        if table_lines:
+            yield from table_lines
+            return
+        yield "the job ran no filter above a Python function or an aggregate"
+        if reports:
+            yield ", ".join(f"{name}: {seconds:.2f} s" for name, seconds in totals)
+
+    def further_totals(self) -> Iterator[tuple[str, float]]:
+        """What else took time, in seconds; the last rows of the table."""
+        yield from ()
 
 
 def in_folder(folder: Path) -> Callable[[str], str | None]:

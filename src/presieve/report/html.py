@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from presieve.errors import UsageError
-from presieve.report import sentences
+from presieve.ir.assumption_codes import MAY_ERASE_ERROR
+from presieve.report import sentences, statements
 from presieve.report.drawing import picture
+from presieve.report.drawing.names_in_plans import plan_names
 from presieve.report.invariant_text import HEADING
 from presieve.report.report_data import ReportData
 from presieve.report.source.highlight import python_lines
@@ -68,17 +70,17 @@ def _templates() -> Environment:
     env.filters["zip"] = zip
     env.filters["code_marks"] = _code_marks
     env.globals.update(python_lines=python_lines, fate_marks=FATE_MARKS)
-    env.globals.update(invariant_heading=HEADING)
-    env.globals.update(summary=sentences.summary, scan=sentences.scan, effort=sentences.effort)
-    env.globals.update(measured=sentences.tell_measured, why=sentences.why)
-    env.globals.update(meaning=sentences.meaning, with_residual=sentences.WITH_RESIDUAL)
-    env.globals.update(residual_strengths=sentences.RESIDUAL_STRENGTHS, strength=sentences.strength)
+    env.globals.update(invariant_heading=HEADING, effects=(MAY_ERASE_ERROR,))
+    env.globals.update(summary=sentences.summary, effort=sentences.effort)
+    env.globals.update(measured_table=sentences.measured_table, why=sentences.why)
+    env.globals.update(meaning=sentences.meaning, scan_facts=sentences.scan_facts)
+    env.globals.update(tell_reason=sentences.tell_reason, with_behind=sentences.with_behind)
     env.globals.update(
         function_facts=sentences.function_facts, derived_facts=sentences.tell_derived
     )
-    env.globals.update(scan_facts=sentences.scan_facts)
-    env.globals.update(answer=sentences.answer, pictures=picture.pictures, ran_of=sentences.ran)
-    env.globals.update(tags=picture.TAGS, meanings=sentences.ROLES, names=sentences.SIDES)
+    env.globals.update(statements=statements.statements, flow=statements.flow)
+    env.globals.update(pictures=picture.pictures, ran_of=sentences.ran, plan_names=plan_names)
+    env.globals.update(tags=picture.TAGS, meanings=sentences.ROLES, titles_of=sentences.side_titles)
     return env
 
 

@@ -8,6 +8,11 @@ from typing import Any
 from presieve.records import field_names, is_record
 from presieve.semantics.values import plain
 
+FORMAT = 1
+"""The version of what is written for programs: reports, records of runs, sums of ledgers. Fields
+may be added without a new version; whatever else changes gets one.
+"""
+
 
 class JsonFields:
     """A record that is shown to programs as its fields."""

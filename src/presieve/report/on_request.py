@@ -9,12 +9,15 @@ from collections.abc import Iterable
 from presieve.backend.problems.problem import SiteProblem
 from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.pushed_filters import Scans, columns_below
-from presieve.errors import Declined
+from presieve.errors import Declined, Span
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Term
 from presieve.report import conjuncts, invariant_text, remedies, scan_pushdown
 from presieve.report.remarks import ConjunctFate, Reach, Remedy
-from presieve.report.source import listing
+from presieve.report.report_data import BoundaryReport
+from presieve.report.sentences import with_behind
+from presieve.report.source import changes, listing
+from presieve.report.source.changes import SourceChange
 from presieve.report.source.listing import Listing
 from presieve.report.trace_steps import sql
 
@@ -30,11 +33,11 @@ def functions(site: SiteProblem) -> tuple[Listing, ...]:
 
 
 def with_places(listings: tuple[Listing, ...], declined: Iterable[Declined]) -> tuple[Listing, ...]:
-    """Add a note to the listings at every declined place, and add the source around places that no
-    listing contains.
+    """Add a note to the listings at every declined place and at those behind, and add the source
+    around places that no listing contains.
     """
     noted = list(listings)
-    for why in declined:
+    for why in with_behind(declined):
         if why.span is None:
             continue
         for i, old_listing in enumerate(noted):
@@ -45,6 +48,19 @@ def with_places(listings: tuple[Listing, ...], declined: Iterable[Declined]) -> 
             around = listing.of_place(why)
             noted += [around] if around is not None else []
     return tuple(noted)
+
+
+def changes_of(report: BoundaryReport, place: Span | None, typed: str) -> tuple[SourceChange, ...]:
+    """Changes of the job's source that do by hand what the report says. ``place`` is in the
+    function, if the report has none; ``typed`` is the pre-filter, empty if a person cannot type it.
+    """
+    facts = tuple(a["text"] for a in (*report.discharged, *report.assumptions))
+    reasons = with_behind((*report.declined, *(d for c in report.conjuncts for d in c.why)))
+    places = (report.span, *(why.span for why in reasons), place)
+    inside = next((p for p in places if p is not None), None)
+    return changes.changes_by_hand(
+        changes.Advised(report.function, inside, report.where, typed, facts, reasons)
+    )
 
 
 def conjuncts_of(kind: str, where: Term, residual: Term) -> tuple[ConjunctFate, ...]:

@@ -72,6 +72,19 @@ class Reach(JsonFields, Struct, frozen=True):
 CompiledForm: TypeAlias = Literal["expression", "aggregates", "list"]
 
 
+class InnerName(JsonFields, Struct, frozen=True):
+    """A name in a plan that nobody but presieve gave.
+
+    Attributes:
+        name: The name.
+        meaning: What it stands for, in words; names of a function or of columns are between
+            backticks.
+    """
+
+    name: str
+    meaning: str
+
+
 class CompiledFunction(Struct, frozen=True):
     """The expression that Spark runs in place of a function, with a proof.
 
@@ -79,10 +92,12 @@ class CompiledFunction(Struct, frozen=True):
         form: ``"expression"`` of a row, Spark's own ``"aggregates"``, or a fold over the ``"list"``
             of a group's rows, perhaps together with aggregates.
         expression: Its text, in Spark SQL.
+        names: What the names in it stand for that are no columns of the input or the result.
     """
 
     form: CompiledForm
     expression: str
+    names: tuple[InnerName, ...] = ()
 
 
 class Remedy(JsonFields, Struct, frozen=True):

@@ -11,7 +11,7 @@ from presieve.backend.statistics.scan_contracts import ScanContract
 from presieve.errors import UsageError
 from presieve.records import replace
 from presieve.report import html, report_text
-from presieve.report.json_fields import fields_json
+from presieve.report.json_fields import FORMAT, fields_json
 from presieve.report.report_data import (
     BoundaryReport,
     DerivedReport,
@@ -19,6 +19,7 @@ from presieve.report.report_data import (
     Measured,
     ReportData,
 )
+from presieve.report.runs.boundary_runs import runs_of, sum_up
 from presieve.report.trace import Trace
 
 
@@ -75,9 +76,10 @@ class Report:
     def measure(self) -> Measured:
         """Run the DataFrame as written and as optimized, once each, in this order.
 
-        The report then shows both run times and, from Spark's metrics, the rows and bytes into
-        shuffles, the bytes into Python, and the rows out of scans. Times vary from run to
-        run; measure again to compare.
+        The report then shows both run times, the time of ``optimize`` and, from Spark's metrics,
+        the rows and bytes into shuffles, the bytes into Python, and the rows out of scans. In its
+        JSON, each boundary has ``written`` and ``run``: rows, bytes and seconds of its function,
+        or None where no Python function runs. Times vary from run to run; measure again to compare.
 
         Raises:
             PresieveError: The report has no DataFrame to run.
@@ -120,19 +122,34 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """The report as JSON types."""
         return {
+            "format": FORMAT,
             "changed": self.changed,
             "seconds": self.data.seconds,
-            "boundaries": [boundary_json(b) for b in self.boundaries],
+            "optimize": {
+                "seconds": self.data.optimizing,
+                "checking": self.data.checking,
+                "compiling": self.data.compiling,
+            },
+            "boundaries": [{**boundary_json(b), **self._measured(b)} for b in self.boundaries],
             "functions": [fields_json(f) for f in self.functions],
             "derived": [fields_json(d, "certificates") for d in self.derived],
             "contract": [fields_json(s) for s in self.scans],
             "left_alone": [d.to_json() for d in self.data.left_alone],
             "peer_orders": [fields_json(p) for p in self.data.peer_orders],
             "plan_before": self.data.plan_before,
+            "plan_filtered": self.data.plan_filtered,
             "plan_after": self.data.plan_after,
             "scans": [fields_json(s) for s in self.data.sizes],
             "measured": fields_json(self.data.measured) if self.data.measured else None,
         }
+
+    def _measured(self, boundary: BoundaryReport) -> dict[str, Any]:
+        """What was measured at a boundary's function, in both runs."""
+        measured = self.data.measured
+        if measured is None:
+            return {}
+        sides = {"written": measured.written, "run": measured.optimized}
+        return {side: sum_up(runs_of(run.python, boundary.function)) for side, run in sides.items()}
 
     def save(self, path: str | Path) -> None:
         """Write a page or the data.

@@ -12,6 +12,7 @@ from presieve.ir.pushdown import ResidualStrength, Strength
 from presieve.records import replace
 from presieve.report.remarks import CompiledFunction, ConjunctFate, Reach, Remark, Remedy
 from presieve.report.row_order import Order
+from presieve.report.source.changes import SourceChange
 from presieve.report.source.listing import Listing
 from presieve.report.trace import Trace
 
@@ -61,6 +62,9 @@ class BoundaryReport(Struct, frozen=True):
         compiled: The expression that runs in place of the function; None if the function runs.
         not_compiled: Why the function runs in Python; empty if it does not.
         stays: Why the whole filter stays, although a weaker one would do; empty if it does not.
+        changes: Changes of the job's source that do by hand what is proved or advised.
+        rows: How many rows the plan as written hands to the function, counted in the footers of
+            files; None if that is not certain.
     """
 
     operator: str
@@ -94,6 +98,8 @@ class BoundaryReport(Struct, frozen=True):
     compiled: CompiledFunction | None = None
     not_compiled: str = ""
     stays: str = ""
+    changes: tuple[SourceChange, ...] = ()
+    rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +153,7 @@ class FunctionReport(Struct, frozen=True):
         declined: Why no column is left out, with code, reason and place.
         assumptions: What else may change if columns are left out or an expression runs.
         compiled: What runs in place of the function; None if the function runs.
+        not_compiled: Why the function runs in Python, with code, reason and place.
     """
 
     operator: str
@@ -163,6 +170,7 @@ class FunctionReport(Struct, frozen=True):
     declined: tuple[Declined, ...] = ()
     assumptions: tuple[dict[str, str], ...] = ()
     compiled: CompiledFunction | None = None
+    not_compiled: tuple[Declined, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,22 +181,34 @@ class Measured:
         written: ``seconds``, ``rows`` of the result, and what Spark
             read, shuffled and sent to Python.
         optimized: The same for the optimized run.
+        optimize: Seconds that ``optimize`` took before, with checks of the data.
     """
 
     written: Measurement
     optimized: Measurement
+    optimize: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """Seconds of ``optimize`` and of the optimized run."""
+        return self.optimize + self.optimized.seconds
 
 
 @dataclass(frozen=True, slots=True)
 class ReportData:
     """All boundaries of one plan, and its Python functions. ``plan_before`` and ``plan_after``
-    are Spark's plan trees; ``sizes`` are those of the scans whose files are visible; ``measured``
-    is None until a measurement. ``searches`` repeat the search for each boundary and return its
-    trace; None for boundaries that were not searched. ``declined``: why the plan was not read.
+    are Spark's plan trees, and ``plan_filtered`` that with the filters moved and no function
+    replaced, if it is neither of the two; ``sizes`` are those of the scans whose files are visible;
+    ``measured`` is None until a measurement. ``searches`` repeat the search for each boundary and
+    return its trace; None for boundaries that were not searched. ``declined``: why the plan was not
+    read.
     ``scans`` are those of the plan as rewritten. ``taken_back`` lists the passes that were taken
     back because Spark would have made something worse of them; ``left_alone`` says of other
     operators that call functions below filters why no filter moves past them; ``peer_orders`` lists
     places where a different order of rows may show, for rows whose order Spark does not promise.
+    ``optimizing`` are the seconds of ``optimize``, which are all ``seconds`` but those that only a
+    report takes; ``checking`` and ``compiling`` are the parts of it in which data were checked, and
+    functions replaced by expressions of Spark.
     """
 
     boundaries: tuple[BoundaryReport, ...]
@@ -206,6 +226,10 @@ class ReportData:
     taken_back: tuple[Declined, ...] = ()
     peer_orders: tuple[PeerOrder, ...] = ()
     left_alone: tuple[Declined, ...] = ()
+    plan_filtered: str = ""
+    optimizing: float = 0.0
+    checking: float = 0.0
+    compiling: float = 0.0
 
     def trace_lines(self, index: int) -> ReportData:
         """Add the trace of one boundary, by a new search unless the trace exists already."""

@@ -9,10 +9,11 @@ from presieve.backend.statistics.scan_contracts import ScanContract
 from presieve.report import invariant_text, sentences
 from presieve.report.report_data import BoundaryReport, DerivedReport, FunctionReport, ReportData
 from presieve.report.small_tables import WIDTH, Grid, MarkedCell, cut
+from presieve.report.statements import statements
 
 _LABEL = 14
 _ROOM = WIDTH - _LABEL - 2
-_AS_IT_IS = frozenset({"source"})
+_AS_IT_IS = frozenset({"source", "to paste"})
 """Labels of texts whose lines are not wrapped."""
 
 _SQL = frozenset({"filter", "pre-filter", "residual"})
@@ -45,10 +46,10 @@ def leading(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[st
         yield "residual", boundary.residual
     remedies = {r.text: str(r) for r in boundary.remedies}
     for assumption in boundary.assumptions if boundary.kind != "none" else ():
-        line = f"{assumption['text']} [{assumption['code']}]"
-        yield "assuming", "\n".join(filter(None, (line, remedies.get(assumption["text"]))))
+        label, line = sentences.assumption_field(assumption)
+        yield label, "\n".join(filter(None, (line, remedies.get(assumption["text"]))))
     for declined in boundary.declined:
-        yield "declined", str(declined)
+        yield "declined", sentences.tell_reason(declined)
     if not boundary.declined and (boundary.kind == "none" or not changed):
         yield "declined", sentences.no_code(boundary)
 
@@ -57,14 +58,14 @@ def fields(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str
     """All fields of a boundary, as labels and texts in reading order."""
     yield from leading(boundary, changed)
     if boundary.declined:
-        yield "more", sentences.why(d.code for d in boundary.declined)
+        yield "more", sentences.why(d.code for d in sentences.with_behind(boundary.declined))
     yield "kind", f"{boundary.kind}. {sentences.meaning(boundary)}".strip()
     if boundary.kind != "none":
         yield from _proof_fields(boundary)
     elif len(boundary.conjuncts) > 1:
         yield from (("part", str(conjunct)) for conjunct in boundary.conjuncts)
     if boundary.estimated_selectivity is not None:
-        yield "rows kept", sentences.tell_estimated(boundary.estimated_selectivity)
+        yield "rows kept", sentences.tell_kept(boundary)
     if boundary.decision:
         yield "cost", boundary.decision
     if boundary.order:
@@ -74,6 +75,9 @@ def fields(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str
     for listing in boundary.listings:
         if any(line.note for line in listing.lines):
             yield "source", "\n".join([listing.file, *listing.marked_lines()])
+    for change in boundary.changes:
+        yield "by hand", f"{change.what}. Right as long as {change.holds}."
+        yield "to paste", change.diff
     yield "effort", sentences.effort(boundary)
 
 
@@ -119,7 +123,7 @@ def brief_boundary(boundary: BoundaryReport, changed: bool) -> str:
         lines.append(_label_lines(label, cut_off.wrap("; ".join(texts)) or [""]))
     if boundary.compiled:
         cut_off = textwrap.TextWrapper(_ROOM, max_lines=1, placeholder="...")
-        lines.append(_label_lines("runs as", cut_off.wrap(boundary.compiled.expression)))
+        lines.append(_label_lines("runs as", cut_off.wrap(sentences.runs_as(boundary.compiled))))
     return "\n".join(lines)
 
 
@@ -145,9 +149,10 @@ def render_function(function: FunctionReport) -> str:
     return "\n".join(lines)
 
 
-def table(plans: Iterable[ReportData]) -> Iterator[str]:
+def table(plans: Iterable[ReportData], totals: Iterable[tuple[str, float]] = ()) -> Iterator[str]:
     """A table with a row for each boundary of several plans, and for each function that reads fewer
-    columns or runs in Spark; equal rows are merged. Nothing if there are none.
+    columns or runs in Spark; equal rows are merged. Nothing if there are none. The ``totals`` are
+    further rows: what took how many seconds.
     """
     rows: dict[tuple[str, str, str], list[float | None]] = {}
     for data in plans:
@@ -161,6 +166,8 @@ def table(plans: Iterable[ReportData]) -> Iterator[str]:
         body.append(tuple(MarkedCell(" ".join(c.split())) for c in cells))
     head = ("boundary", "pushed", "pre-filter, or why not", "seconds")
     if body:
+        for name, seconds in totals:
+            body.append(tuple(map(MarkedCell, (name, "", "", f"{seconds:.2f}"))))
         yield from Grid("", head, tuple(body)).lines()
 
 
@@ -170,7 +177,7 @@ def _rows(data: ReportData) -> Iterator[tuple[tuple[str, str, str], float | None
     for function in sentences.functions_apart(data):
         name = f"{function.operator} {function.function}"
         if function.compiled:
-            text = f"runs as {function.compiled.expression}"
+            text = f"runs as {sentences.runs_as(function.compiled)}"
             yield (cut(name), "the function", cut(text)), None
         if function.pruned:
             read = sentences.columns(function).partition(". ")[0]
@@ -179,7 +186,9 @@ def _rows(data: ReportData) -> Iterator[tuple[tuple[str, str, str], float | None
 
 def render(data: ReportData) -> str:
     """Render the whole report."""
-    head = [sentences.summary(data)]
+    told = map(str, statements(data))
+    head = [textwrap.fill(text, WIDTH, break_on_hyphens=False) for text in told]
+    head.append(sentences.summary(data))
     if data.left_alone:
         head.append("\n".join(field_text("left alone", str(why)) for why in data.left_alone))
     if len(data.boundaries) > 1:

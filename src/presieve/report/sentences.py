@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import TypeAlias
 
 from presieve.backend.statistics.scan_contracts import ScanContract
+from presieve.errors import Declined
 from presieve.ir.assumption_codes import MAY_ERASE_ERROR
 from presieve.ir.pushdown import ResidualStrength, Strength
+from presieve.report.remarks import CompiledForm, CompiledFunction
 from presieve.report.report_data import (
     BoundaryReport,
     DerivedReport,
@@ -21,8 +22,8 @@ from presieve.report.small_tables import cut
 
 KINDS = {
     "exact": "The pre-filter replaces the filter; nothing is left to check above.",
-    "split": "Rows are filtered below the function; a weaker filter remains above it.",
-    "partial": "Rows are filtered below the function; the whole filter remains above it.",
+    "split": "Rows are filtered below; a weaker filter remains above.",
+    "partial": "Rows are filtered below; the whole filter remains above.",
     "empty": "The filter is never true, so the result is empty.",
     "none": "Nothing was pushed.",
 }
@@ -30,8 +31,8 @@ KINDS = {
 
 KINDS_OF_PARTS = {
     "exact": "The pre-filter replaces the parts of the filter that move; the others remain above.",
-    "split": "Rows are filtered below the function; a weaker filter and the parts that do not move"
-    " remain above it.",
+    "split": "Rows are filtered below; a weaker filter and the parts that do not move remain"
+    " above.",
 }
 """The same if parts of the filter do not move."""
 
@@ -50,6 +51,17 @@ RESIDUAL_STRENGTHS: dict[ResidualStrength, str] = {
 """The meaning of each strength of a residual."""
 WITH_RESIDUAL = ("split", "partial")
 """The kinds whose residual has conjuncts."""
+
+
+def is_effect(assumption: dict[str, str]) -> bool:
+    """Whether an assumption is no condition, but says what may change."""
+    return assumption["code"] == MAY_ERASE_ERROR
+
+
+def assumption_field(assumption: dict[str, str]) -> tuple[str, str]:
+    """A label and a text: a condition that must hold, or what may change."""
+    label = "may change" if is_effect(assumption) else "assuming"
+    return label, f"{assumption['text']} [{assumption['code']}]"
 
 
 def meaning(boundary: BoundaryReport) -> str:
@@ -80,9 +92,14 @@ def summary(data: ReportData) -> str:
     elsewhere = len(data.left_alone)
     alone = f"{_number_of(elsewhere, 'place')} left alone." if elsewhere else ""
     pruned = sum(f.pruned for f in data.functions)
-    columns = f"{_number_of(pruned, 'function')} of tables with fewer columns." if pruned else ""
-    compiled = sum(bool(f.compiled) for f in data.functions)
-    native = f"{_number_of(compiled, 'function')} as an expression of Spark." if compiled else ""
+    gets = "gets" if pruned == 1 else "get"
+    columns = f"{_number_of(pruned, 'function')} {gets} fewer columns." if pruned else ""
+    never = {b.function for b in data.boundaries if b.kind == "empty"}
+    compiled = sum(bool(f.compiled) for f in data.functions if f.function not in never)
+    runs = "runs" if compiled == 1 else "run"
+    native = (
+        f"{_number_of(compiled, 'function')} {runs} in Spark, without Python." if compiled else ""
+    )
     added = sum(bool(d.derived) for d in data.derived if not d.operator)
     files = f"{_number_of(added, 'filter')} derived for files." if added else ""
     state = "The plan is rewritten." if data.changed else "The plan is unchanged."
@@ -103,7 +120,7 @@ def tell_derived(files: DerivedReport) -> Iterator[tuple[str, str]]:
     for reason in files.declined:
         yield "declined", str(reason)
     for assumption in files.assumptions:
-        yield "assuming", f"{assumption['text']} [{assumption['code']}]"
+        yield assumption_field(assumption)
 
 
 def scan_facts(scan: ScanContract) -> Iterator[tuple[str, str]]:
@@ -121,7 +138,8 @@ def scan_facts(scan: ScanContract) -> Iterator[tuple[str, str]]:
 
 
 _MET = {
-    **dict.fromkeys(("Window", "GlobalLimit"), "a window"),
+    "Window": "a window",
+    "GlobalLimit": "a limit",
     **dict.fromkeys(("Join", "Intersect", "Except"), "a join"),
     "Aggregate": "an aggregate",
 }
@@ -138,7 +156,7 @@ def columns(function: FunctionReport) -> str:
         return "all are read, as far as is known"
     read, total = function.columns
     names = f": {', '.join(function.read)}" if read < total else ""
-    unread_note = ". The others are no longer read" if function.pruned else ""
+    unread_note = ". It gets no other ones" if function.pruned else ""
     return f"reads {read} of {total}{names}{unread_note}"
 
 
@@ -156,10 +174,15 @@ def functions_apart(data: ReportData) -> Iterator[FunctionReport]:
             yield f
 
 
+def runs_as(compiled: CompiledFunction) -> str:
+    """What runs in place of a function: its expression, or words if that has names of its own."""
+    return FORMS[compiled.form] if compiled.names else compiled.expression
+
+
 def function_line(function: FunctionReport) -> str:
     """One line about a Python function."""
     if function.compiled:
-        return f"{function.operator} {function.function}: runs as {function.compiled.expression}"
+        return f"{function.operator} {function.function}: runs as {runs_as(function.compiled)}"
     text = columns(function) if function.columns or function.declined else function.form
     return f"{function.operator} {function.function}: {text}"
 
@@ -169,7 +192,11 @@ def function_facts(function: FunctionReport) -> Iterator[tuple[str, str]]:
     if function.form:
         yield "form", function.form
     if function.compiled:
-        yield "runs as", function.compiled.expression
+        yield "runs as", runs_as(function.compiled)
+        if function.compiled.names:
+            yield "expression", function.compiled.expression
+        for name in function.compiled.names:
+            yield "name", f"`{name.name}`: {name.meaning}"
     if function.columns or function.declined:
         yield "columns", columns(function)
     if function.keys:
@@ -181,82 +208,73 @@ def function_facts(function: FunctionReport) -> Iterator[tuple[str, str]]:
     for note in function.notes:
         yield f"for {note.subject}", str(note)
     for assumption in function.assumptions:
-        yield "assuming", f"{assumption['text']} [{assumption['code']}]"
+        yield assumption_field(assumption)
     for declined in function.declined:
         yield "all columns", str(declined)
 
 
 ROLES = {
-    "written": "conditions that move have a minus",
-    "residual": "what replaces the filter",
-    "function": "Python or an aggregate; opaque to Spark",
+    "written": "conditions that go have a minus",
+    "residual": "what is left of the filter",
+    "function": "no filter moves below it by itself",
+    "replacement": "runs in place of a function",
     "prefilter": "proven; new conditions have a plus",
+    "check": "finds groups in which a condition on the data does not hold",
     "stays": "nothing is pushed from it",
     "scan": "where the rows come from",
 }
 """The meaning of each role in a picture of a plan."""
 
-SIDES = {"before": "The plan as written", "after": "The plan as rewritten"}
+FORMS: dict[CompiledForm, str] = {
+    "expression": "an expression for each row",
+    "aggregates": "aggregates of its own",
+    "list": "a fold over the list of each group's rows",
+}
+"""How Spark computes the result of a function."""
+
+NOTHING_LEFT = "nothing is left to check"
+"""What stands in the place of a filter that is gone."""
+IN_OTHER_NAMES = "on the values that replace the function's"
+"""What is said of a condition whose text has names that only presieve knows."""
+FROM_REPLACEMENT = "computed from what replaces the function"
+"""The same, of columns."""
+OF_CLASSES = "sets groups apart in which a condition does not hold"
+"""The same, of the numbers of groups in a plan that checks conditions while it runs."""
+
+
+def side_titles(data: ReportData, sides: Sequence[str]) -> dict[str, str]:
+    """The title of each plan of a picture, by its side."""
+    if len(sides) == 1:
+        return {"written": "As written, and as it runs"}
+    moved = any(b.kind != "none" for b in data.boundaries)
+    runs = "With the filter, as it runs" if moved and "filtered" not in sides else "As it runs"
+    return {"written": "As written", "filtered": "With the filter", "runs": runs}
+
+
+def scanned(rows: int, stored: int | None) -> str:
+    """The measured number of rows out of a scan, and whether it skipped some of those that are
+    stored.
+    """
+    all_read = ", the scan skips none" if stored == rows else ""
+    return f"{rows:,} rows measured{all_read}"
 
 
 def ran(data: ReportData) -> dict[str, str]:
     """The time of each measured run, in words, by the side of the picture."""
     if data.measured is None:
-        return {"before": "", "after": ""}
+        return {}
     written, optimized = data.measured.written, data.measured.optimized
-    faster = _speedup(data.measured)
-    return {"before": f"{written.seconds:.2f} s", "after": f"{optimized.seconds:.2f} s{faster}"}
-
-
-MarkedText: TypeAlias = tuple[tuple[str, bool], ...]
-"""Pieces of text, and whether each is code."""
-
-
-def answer(data: ReportData) -> list[MarkedText]:
-    """A sentence for each boundary: which rows still reach the function, and what that rests on; or
-    why nothing was moved. If there are many, only for the first few.
-    """
-    texts = [_answer(b, data.changed) for b in data.boundaries[:_MAX_ANSWERS]]
-    if len(data.boundaries) > _MAX_ANSWERS:
-        texts.append(((f"{len(data.boundaries) - _MAX_ANSWERS} more below.", False),))
-    return texts
-
-
-_MAX_ANSWERS = 3
-
-
-def _answer(b: BoundaryReport, changed: bool) -> MarkedText:
-    if b.kind == "none" or not changed:
-        return _answer_unmoved(b)
-    if b.kind == "empty":
-        return (("The filter above ", False), (b.function, True), (" is never true.", False))
-    share = b.estimated_selectivity
-    share_text = f", {about(share)}" if share is not None else ""
-    rests = "; ".join(a["text"] for a in b.assumptions if a["code"] != MAY_ERASE_ERROR)
-    proof = f" This holds if {rests}." if rests else " This is proven without assumptions."
-    if any(a["code"] == MAY_ERASE_ERROR for a in b.assumptions):
-        proof += " An error on a dropped row may disappear."
-    return (
-        ("Only rows with ", False),
-        (b.prefilter, True),
-        (" still reach ", False),
-        (b.function, True),
-        (f"{share_text}.{proof}", False),
-    )
+    runs = f"{optimized.seconds:.2f} s{_and_optimize(data.measured)}{_speedup(data.measured)}"
+    return {"written": f"{written.seconds:.2f} s", "runs": runs}
 
 
 def about(share: float) -> str:
     """An estimated share of the rows."""
-    return f"about {as_percentage(share)} of them" if share >= 0.0001 else "almost none of them"
-
-
-def _answer_unmoved(b: BoundaryReport) -> MarkedText:
-    why = no_code(b)
-    if b.kind == "none" and b.declined:
-        first = b.declined[0]
-        place = f" ({first.span})" if first.span else ""
-        why = f"{first.reason.rstrip('.')}{place}"
-    return (("Nothing is pushed below ", False), (b.function, True), (f": {why}.", False))
+    return (
+        f"about {as_percentage(share)} of the rows"
+        if share >= 0.0001
+        else "almost none of the rows"
+    )
 
 
 def line(boundary: BoundaryReport, changed: bool) -> str:
@@ -265,11 +283,12 @@ def line(boundary: BoundaryReport, changed: bool) -> str:
     """
     name = _name(boundary)
     if changed:
-        listed = "; ".join(a["text"] for a in boundary.assumptions)
+        listed = "; ".join(a["text"] for a in boundary.assumptions if not is_effect(a))
+        effects = "".join(f"; {a['text']}" for a in boundary.assumptions if is_effect(a))
         decision = f"; {boundary.decision}" if boundary.decision else ""
         return (
             f"{name}: {boundary.kind}; pre-filter {boundary.prefilter}; residual"
-            f" {boundary.residual}; assuming {listed or 'nothing'}{decision}"
+            f" {boundary.residual}; assuming {listed or 'nothing'}{effects}{decision}"
         )
     declined = boundary.declined if boundary.kind == "none" else ()
     reasons = "; ".join(map(str, declined)) or no_code(boundary)
@@ -292,9 +311,10 @@ def row(boundary: BoundaryReport, changed: bool) -> tuple[str, str, str]:
     name = cut(_name(boundary))
     function = ", the function" if boundary.compiled else ""
     if changed:
-        codes = dict.fromkeys(f"[{a['code']}]" for a in boundary.assumptions)
+        codes = dict.fromkeys(f"[{a['code']}]" for a in boundary.assumptions if not is_effect(a))
         assuming = f", assuming {' '.join(codes)}" if codes else ""
-        return name, boundary.kind + function, cut(short(boundary.prefilter)) + assuming
+        erases = ", errors may disappear" if any(map(is_effect, boundary.assumptions)) else ""
+        return name, boundary.kind + function, cut(short(boundary.prefilter)) + assuming + erases
     if boundary.kind == "none" and boundary.declined:
         first = boundary.declined[0]
         return name, "no" + function, cut(f"[{first.code}] {first.reason}", _REASON)
@@ -316,6 +336,25 @@ def no_code(boundary: BoundaryReport) -> str:
     return "no pre-filter was found"
 
 
+def tell_reason(declined: Declined) -> str:
+    """A reason, and what comes behind it once it is removed."""
+    file = declined.span.file if declined.span else None
+    later = (f"; and then {_placed(d, file)}" for d in declined.behind())
+    return "".join((str(declined), *later))
+
+
+def _placed(declined: Declined, file: str | None) -> str:
+    """A reason with its line in front, if it is in this file."""
+    if declined.span is None or declined.span.file != file:
+        return str(declined)
+    return f"line {declined.span.line}: [{declined.code}] {declined.reason}"
+
+
+def with_behind(reasons: Iterable[Declined]) -> tuple[Declined, ...]:
+    """The reasons, each with what comes behind it."""
+    return tuple(dict.fromkeys(d for first in reasons for d in (first, *first.behind())))
+
+
 def why(codes: Iterable[str]) -> str:
     """The commands that explain declined codes, each once; empty if nothing was declined."""
     return ", ".join(f"presieve why {code}" for code in dict.fromkeys(codes))
@@ -326,32 +365,58 @@ def scan(boundary: BoundaryReport) -> str:
     return ", ".join(boundary.pushed_to_scan) or "none"
 
 
-def tell_measured(times: Measured) -> str:
-    """Compare two runs in one line: seconds, the savings (smallest remaining share first), and the
-    rows of the results.
+def measured_amounts(times: Measured) -> list[tuple[str, str, str, float]]:
+    """What both runs moved, the smallest remaining share first: the amount in words, as written and
+    as optimized, and the share.
     """
     written, optimized = times.written, times.optimized
-    shares = []
-    for as_written, as_optimized, text in (
-        (written.shuffled, optimized.shuffled, "{:,} and {:,} rows into shuffles"),
-        (written.shuffled_bytes, optimized.shuffled_bytes, "{} and {} into shuffles"),
-        (written.python_bytes, optimized.python_bytes, "{} and {} into Python"),
-        (written.scanned, optimized.scanned, "{:,} and {:,} rows out of scans"),
-    ):
-        if as_written or as_optimized:
-            as_bytes = "{}" in text
-            both = (
-                (_bytes(as_written), _bytes(as_optimized))
-                if as_bytes
-                else (as_written, as_optimized)
-            )
-            shares.append((as_optimized / as_written if as_written else 2.0, text.format(*both)))
-    parts = [f"{text}{_share_text(share)}" for share, text in sorted(shares, key=itemgetter(0))]
+    amounts = (
+        ("rows into shuffles", written.shuffled, optimized.shuffled),
+        ("bytes into shuffles", written.shuffled_bytes, optimized.shuffled_bytes),
+        ("bytes into Python", written.python_bytes, optimized.python_bytes),
+        ("rows out of scans", written.scanned, optimized.scanned),
+    )
+    moved = []
+    for what, before, after in amounts:
+        if before or after:
+            show = _bytes if what.startswith("bytes") else "{:,}".format
+            moved.append((what, show(before), show(after), after / before if before else 2.0))
+    return sorted(moved, key=itemgetter(3))
+
+
+def tell_measured(times: Measured) -> str:
+    """Compare two runs in one line: seconds with those of ``optimize``, the savings (smallest
+    remaining share first), and the rows of the results.
+    """
+    written, optimized = times.written, times.optimized
+    parts = [
+        f"{before} and {after} {what.removeprefix('bytes ')}{_share_text(share)}"
+        for what, before, after, share in measured_amounts(times)
+    ]
     rows = f"the result has {written.rows:,} rows"
     if written.rows != optimized.rows:
         rows += f" as written and {optimized.rows:,} as optimized"
-    seconds = f"{written.seconds:.2f} s and {optimized.seconds:.2f} s{_speedup(times)}"
+    seconds = f"{written.seconds:.2f} s and {optimized.seconds:.2f} s"
+    seconds += f"{_and_optimize(times)}{_speedup(times)}"
     return "; ".join([f"as written and as optimized: {seconds}", *parts, rows])
+
+
+def measured_table(times: Measured) -> list[tuple[str, str, str, str]]:
+    """The same as rows: what it is, as written, as it runs, and what remains."""
+    written, optimized = times.written, times.optimized
+    seconds = (f"{written.seconds:.2f} s", f"{optimized.seconds:.2f} s")
+    shares = {"in all": times.total / written.seconds if written.seconds else 2.0}
+    rows = [
+        ("time of the query", *seconds),
+        ("time of optimize", "", f"{times.optimize:.2f} s"),
+        ("in all", f"{written.seconds:.2f} s", f"{times.total:.2f} s"),
+    ]
+    for what, before, after, share in measured_amounts(times):
+        rows.append((what, before, after))
+        shares[what] = share
+    rows.append(("rows of the result", f"{written.rows:,}", f"{optimized.rows:,}"))
+    remain = {what: as_percentage(share) for what, share in shares.items() if share < 1}
+    return [(*row, remain.get(row[0], "")) for row in rows]
 
 
 def _share_text(share: float) -> str:
@@ -359,10 +424,40 @@ def _share_text(share: float) -> str:
     return f" ({as_percentage(share)})" if share < 1 else ""
 
 
+def _and_optimize(times: Measured) -> str:
+    return f" + {times.optimize:.2f} s of optimize" if times.optimize else ""
+
+
 def _speedup(times: Measured) -> str:
-    seconds = times.optimized.seconds
-    factor = times.written.seconds / seconds if seconds else 0.0
+    """How many times as fast the DataFrame is with all that presieve takes."""
+    factor = times.written.seconds / times.total if times.total else 0.0
     return f", {factor:.1f} times as fast" if factor >= 1.05 else ""
+
+
+def tell_changes(data: ReportData) -> str:
+    """Sum up in a few words what was rewritten, for Spark's UI."""
+    compiled = sum(f.compiled is not None for f in data.functions)
+    pruned = sum(f.pruned for f in data.functions)
+    parts = [
+        (sum(b.kind != "none" for b in data.boundaries), "pre-filter"),
+        (sum(bool(d.derived) for d in data.derived), "derived filter"),
+    ]
+    texts = [_number_of(number, noun) for number, noun in parts if number]
+    texts += [f"{_number_of(compiled, 'function')} without Python"] if compiled else []
+    texts += [f"{_number_of(pruned, 'function')} with fewer columns"] if pruned else []
+    return ", ".join(texts) or "rewritten"
+
+
+def tell_spent(plans: Iterable[ReportData]) -> Iterator[tuple[str, float]]:
+    """What all of ``optimize`` took, in seconds, and the parts of it that took any."""
+    every = list(plans)
+    yield "optimize", sum(data.optimizing for data in every)
+    for name, seconds in (
+        ("of this, checks of the data", sum(data.checking for data in every)),
+        ("of this, compiling functions", sum(data.compiling for data in every)),
+    ):
+        if seconds >= 0.005:
+            yield name, seconds
 
 
 def as_percentage(fraction: float) -> str:
@@ -370,6 +465,12 @@ def as_percentage(fraction: float) -> str:
     if 0 < fraction < 0.0001:
         return "< 0.01%"
     return f"{fraction:.1%}" if fraction >= 0.01 else f"{fraction:.2%}"
+
+
+def tell_kept(boundary: BoundaryReport) -> str:
+    """The share of rows that a pre-filter keeps."""
+    share = boundary.estimated_selectivity or 0.0
+    return "none" if boundary.kind == "empty" else tell_estimated(share)
 
 
 def tell_estimated(fraction: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from presieve.errors import Declined, Span
+from presieve.errors import Behind, Declined, Span
 from presieve.ir.pushdown import Kind, ResidualStrength, Strength
 from presieve.report import sentences
 from presieve.report.report_text import field_text
@@ -58,7 +58,7 @@ def tell_declined(synthesis: SynthesisFields) -> Iterator[tuple[str, tuple[str, 
     for decline_data in synthesis.declined:
         why = _parse_declined(decline_data)
         around = listing.of_place(why)
-        yield str(why), () if around is None else tuple(around.marked_lines())
+        yield sentences.tell_reason(why), () if around is None else tuple(around.marked_lines())
 
 
 def effort(synthesis: SynthesisFields) -> str:
@@ -84,7 +84,10 @@ def fragment(synthesis: SynthesisFields) -> str:
 
 
 def _parse_declined(data: dict[str, object]) -> Declined:
-    """Convert public data to a :class:`Declined`."""
+    """Convert public data to a :class:`Declined`, with what comes behind it."""
     file, line, column = data.get("file"), data.get("line"), data.get("column")
     span = Span(str(file), int(str(line)), int(str(column or 0))) if line else None
-    return Declined(str(data["code"]), str(data["reason"]), span if file else None)
+    behind = data.get("behind")
+    later = tuple(map(_parse_declined, behind)) if isinstance(behind, list) else ()
+    place = span if file else None
+    return Declined(str(data["code"]), str(data["reason"]), place, Behind(lambda: later))

@@ -269,3 +269,55 @@ def test_values_of_another_class_than_the_column(
     better = optimize(other, cost="always")
     same_rows(other, better)
     assert better is not other or arrow or between in (united, limited, shared)
+
+
+@pytest.mark.parametrize("arrow", WAYS)
+def test_a_field_of_what_another_function_returns(texts: DataFrame, arrow: bool) -> None:
+    """Spark takes the field from the struct in a column: it is no object of the first function."""
+    parts = function("parts", "number int, word string", arrow=arrow)
+    df = texts.select("v", parts("s").alias("p")).select("v", "p.*").withColumnRenamed("word", "w")
+    df = df.withColumn("c", function("country", arrow=arrow)("w")).filter("c = 'unknown'")
+    (boundary,) = explain(df, cost="always").boundaries
+    assert "argument-expression" not in [d.code for d in boundary.declined]
+    same_rows(df, optimize(df, cost="always"))
+
+
+@pytest.mark.parametrize("arrow", WAYS)
+def test_a_field_of_a_struct_of_what_another_function_returns(
+    texts: DataFrame, arrow: bool
+) -> None:
+    """Spark's optimizer takes such structs apart, and makes a chain of both functions."""
+    first = function("half_more", "bigint", arrow=arrow)
+    df = texts.selectExpr("v").withColumn("a", first("v"))
+    df = df.selectExpr("named_struct('y', a) AS p").selectExpr("p.y AS y")
+    df = df.withColumn("o", function("doubled", "bigint", arrow=arrow)("y")).filter("o = 5")
+    assert df.count() > 0  # twice an integer is even
+    (boundary,) = explain(df, cost="always").boundaries
+    assert "argument-expression" in [d.code for d in boundary.declined]
+    same_rows(df, optimize(df, cost="always"))
+
+
+def _passed(batches: Any) -> Any:
+    yield from batches
+
+
+def _of_groups(pdf: Any) -> Any:
+    return pdf
+
+
+@pytest.mark.parametrize("below", ["mapInPandas", "applyInPandas", "mapInPandas over a UDF"])
+def test_what_functions_of_tables_return_is_in_columns(texts: DataFrame, below: str) -> None:
+    if below.endswith("UDF"):
+        texts = texts.select("v", function("stripped")("s").alias("s"))
+    schema = "v bigint, s string"
+    df = texts.select("v", "s")
+    if below == "applyInPandas":
+        df = df.groupBy("v").applyInPandas(_of_groups, schema)
+    else:
+        df = df.mapInPandas(_passed, schema)
+    df = df.withColumn("c", function("country")("s")).filter("c = 'Germany'")
+    boundaries = explain(df, cost="always").boundaries
+    assert "argument-expression" not in [d.code for b in boundaries for d in b.declined]
+    (of_country,) = (b for b in boundaries if b.function == "country")
+    assert of_country.prefilter != "true"
+    same_rows(df, optimize(df, cost="always"))

@@ -209,3 +209,8 @@ def level(x: float | None) -> str:
     if x is None:
         return "none"
     return "high" if x > 5.0 else "low"
+
+
+def parts(s):
+    """A struct."""
+    return None if s is None else (len(s), s.strip())

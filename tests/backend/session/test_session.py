@@ -20,7 +20,9 @@ from tests.support.running import counted, same_rows
 import presieve
 from presieve.driver import session as driver
 from presieve.driver.optimize import optimize, optimize_and_report
+from presieve.driver.running import Answer
 from presieve.errors import UsageError
+from presieve.report.report_data import ReportData
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -276,6 +278,26 @@ def test_nested_options(spark: SparkSession, tables: Tables, looked_at: list[Dat
         assert HIGH in explained(df)
 
 
+def test_who_listens_everywhere_hears_of_sessions_that_a_job_enables(
+    spark: SparkSession, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``presieve explain`` and ``run`` report jobs that enable their own sessions."""
+    heard: list[ReportData] = []
+    setting = driver.SessionSetting(
+        {"cost": "never"}, lambda _, data: heard.append(data), for_report=True
+    )
+    monkeypatch.setattr(driver._state, "everywhere", setting)
+    with presieve.enabled(spark, cost="always", policy="strict"):
+        top_two(tables.plain).count()
+    presieve.enable(spark, cost="always")
+    top_two(tables.plain).count()
+    presieve.disable(spark)
+    strict, default = heard
+    assert [b.kind for b in default.boundaries] == ["split"]
+    assert [b.kind for b in strict.boundaries] == ["none"]
+    assert default.plan_before  # what only a report for people has
+
+
 def test_only_the_session_that_is_enabled(
     spark: SparkSession, tables: Tables, looked_at: list[DataFrame]
 ) -> None:
@@ -426,10 +448,10 @@ def test_threads_do_not_hide_each_others_actions(
     """A member that is inside of another one is not hooked, in its own thread only."""
     inside, done = threading.Event(), threading.Event()
 
-    def hold(df: DataFrame) -> DataFrame:
+    def hold(df: DataFrame) -> Answer:
         inside.set()
         assert done.wait(60)
-        return df
+        return Answer(df, df)
 
     really = driver._answering
     held = spark.range(5)

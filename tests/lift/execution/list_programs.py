@@ -89,6 +89,7 @@ class ListPrograms:
             f"l.append({self.number()})",
             f"l.append({self.number()})",
             f"l = l + [{self.number()}]",
+            f"l = [*l, {self.number()}]",
             f"l += [{self.number()}]",
             f"l.insert(0, {self.number()})",
             f"l = sorted(l + [{self.number()}], reverse=True)",

@@ -23,6 +23,7 @@ LISTS = [
     list_folds.Best,
     list_folds.BestDeleted,
     list_folds.BestCopied,
+    list_folds.BestUnpacked,
     list_folds.BestPopped,
     list_folds.BestRaising,
     list_folds.Last,

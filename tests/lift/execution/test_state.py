@@ -36,8 +36,8 @@ NEVER_CHANGES = {"request", "pandas", "zone", "tracked", "single", "beside_null"
 """What a lifting knows of the columns from the start."""
 
 RECORDS = {"nulls", "recorded"}
-STAYS = {"splits"}
-"""Work that was done is counted, whether or not it was given up."""
+STAYS = {"splits", "holes"}
+"""Work that was done is counted, whether or not it was given up; so are obstacles passed over."""
 
 PATH = {"env", "conds", "facts", "ended", "heap"}
 

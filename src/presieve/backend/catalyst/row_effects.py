@@ -23,7 +23,7 @@ Effect: TypeAlias = Callable[[Node, int], Reason]
 
 PARTNERS = "rows that find no partner in a join are kept"
 PLACES = "which rows are taken depends on other rows"
-LATER = "a filter above {} cannot be moved"
+LATER = "a filter above {} stays there and may drop what comes of a row"
 CALLED = "what {} does with a row is not known"
 
 

@@ -47,6 +47,7 @@ from presieve.backend.classic.replaced_functions import (
     replace_group_function,
     replace_table_function,
 )
+from presieve.backend.classic.running.job_properties import described_jobs
 from presieve.backend.classic.scans import plan_leaves, reads
 from presieve.backend.classic.scans.listings import own_listings
 from presieve.backend.classic.scans.readers import own_readers
@@ -391,7 +392,8 @@ class ClassicGateway(JvmPlans):
 
     @translate_errors
     def count(self, plan: Handle, most: int) -> int:
-        return int(self.dataset(plan).limit(most).count())
+        with described_jobs(self.spark, "presieve: a check of the data", over=True):
+            return int(self.dataset(plan).limit(most).count())
 
     @translate_errors
     def skipped(self, relation: Handle, condition: str) -> float | None:

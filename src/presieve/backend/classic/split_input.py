@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.py4j_errors import java_class
 from presieve.backend.gateway import Handle
-from presieve.backend.guard import CLASS, class_of
+from presieve.backend.guard import class_of
+from presieve.ir.inner_names import CLASS
 
 
 def split(

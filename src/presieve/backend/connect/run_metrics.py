@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from pyspark.sql.dataframe import DataFrame
 
-from presieve.backend.statistics.metrics import OF_OPERATORS, ROWS_OUT, Measurement
+from presieve.backend.statistics.metrics import METRICS, SAME_AS, Measurement, RunOperator, work_of
 
 
 def run_connect(df: DataFrame) -> Measurement:
@@ -19,12 +20,19 @@ def run_connect(df: DataFrame) -> Measurement:
     table, _, info = client.to_table(query, connected._plan.observations)
     seconds = time.perf_counter() - started
     _, nodes = info.metrics.extract_graph()
-    operators = list(nodes.values())
-    scanned = sum(_metric(o, ROWS_OUT) for o in operators if not o.children)
-    sums = {k: sum(_metric(o, name) for o in operators) for k, name in OF_OPERATORS.items()}
-    return Measurement(seconds, table.num_rows, scanned, **sums)
+    below = {child for number, node in nodes.items() for child in node.children if child != number}
+    roots = [_operator(nodes, number) for number in nodes if number not in below]
+    return Measurement.of(seconds, table.num_rows, work_of(roots))
 
 
-def _metric(operator: Any, name: str) -> int:
-    """Return the sum of a metric's values, without those that Spark never set (below 0)."""
-    return sum(max(0, int(m.value)) for m in operator.metrics if m.name == name)
+def _operator(nodes: Mapping[Any, Any], number: Any) -> RunOperator:
+    """Return an operator. Clients see only its name, and not its functions."""
+    node = nodes[number]
+    metrics: dict[str, int] = {}
+    for metric in node.metrics:
+        key = SAME_AS.get(metric.name, metric.name)
+        if key in METRICS:  # below 0: Spark never set it
+            metrics[key] = metrics.get(key, 0) + max(0, int(metric.value))
+    # The uppermost operator may be given as its own child.
+    children = tuple(_operator(nodes, child) for child in node.children if child != number)
+    return RunOperator(str(node.name), str(node.name), metrics, children)

@@ -10,7 +10,8 @@ from typing import Any
 from presieve.backend.catalyst.trees import walk
 from presieve.backend.connect.client import message
 from presieve.backend.connect.resolved_plan import Operator, Relation, copy_of
-from presieve.backend.guard import CLASS, class_of
+from presieve.backend.guard import class_of
+from presieve.ir.inner_names import CLASS
 
 _HELD = frozenset(("local_relation", "cached_local_relation", "chunked_cached_local_relation"))
 _FILES = frozenset(("parquet", "orc", "csv", "json", "text"))

@@ -11,11 +11,18 @@ the pre-filter.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
+from presieve.backend.catalyst.boundary import (
+    AGGREGATE,
+    COGROUPS,
+    FLAT_MAPS,
+    LOGICAL,
+    MAPS,
+    PROJECT,
+)
 from presieve.backend.catalyst.definitions import CTE_DEFINITION, CTE_REFERENCE
 from presieve.backend.catalyst.trees import (
     ALIAS,
@@ -23,6 +30,7 @@ from presieve.backend.catalyst.trees import (
     Node,
     Tree,
     expr_id,
+    is_attribute,
     references,
     walk,
 )
@@ -53,6 +61,9 @@ _PYTHON_UDF = EXPRESSIONS + "PythonUDF"
 """A pre-filter never reads the result of such a function: Spark would call the function once for
 the pre-filter and once for the rest.
 """
+
+_GET_STRUCT_FIELD = EXPRESSIONS + "GetStructField"
+_OF_TABLES = frozenset(LOGICAL + name for name in MAPS | FLAT_MAPS | COGROUPS)
 
 
 class InputErrors(Struct, frozen=True):
@@ -97,29 +108,66 @@ def errors_in_input(input_: Node, root: Node, guarded: bool) -> InputErrors:
 
 
 def made_by_python(input_: Node, root: Node) -> frozenset[int] | None:
-    """Return the attributes that a scalar Python UDF below computes, or that are computed from such
-    attributes. None if it may be any attribute, because operators other than projections rename
-    what a UDF computes.
+    """Return the attributes that may be, where Spark calls a function with one of them, the very
+    object that a scalar Python UDF below returns. None if it may be any attribute, because
+    operators other than projections rename what a UDF computes.
+
+    That is what a UDF computes, and what is computed from it, for the optimizer may reduce such an
+    expression to the call. It never reduces a field of what the UDF returns: that has another type.
+    What a function of tables returns is in columns.
     """
-    for node in walk(input_):
+    for node in _walk_to_tables(input_):
         if node.kind == CTE_REFERENCE:
             unnamed = [d for d in walk(root) if d.kind == CTE_DEFINITION]
         else:
-            unnamed = [] if node.kind in _NAMED or not node.children else [node]
-        if any(_calls_python(t) for top in unnamed for n in walk(top) for t in trees(n)):
+            unnamed = [] if node.kind in _NAMED or not _inputs(node) else [node]
+        if any(_calls_python(t) for top in unnamed for n in _walk_to_tables(top) for t in trees(n)):
             return None
-    aliases = _aliases(input_)
-    return _with_computed({i for i, t in aliases if _calls_python(t)}, aliases)
+    aliases = _aliases(_walk_to_tables(input_))
+    called = frozenset(i for i, t in aliases if _calls_python(t))
+    return _with_objects(called, aliases)
 
 
-def computed_of(input_: Node, attributes: Collection[int]) -> frozenset[int]:
-    """Return these attributes, and the attributes that projections below compute from them."""
-    return _with_computed(attributes, _aliases(input_))
+def objects_of(input_: Node, attributes: Collection[int]) -> frozenset[int]:
+    """Return these attributes, which UDFs compute, and the attributes that may be the very objects
+    that the UDFs return.
+    """
+    return _with_objects(attributes, _aliases(_walk_to_tables(input_)))
 
 
-def _aliases(input_: Node) -> list[tuple[int, Tree]]:
-    """Return the attributes that have an expression below, with the expression."""
-    named = (t for n in walk(input_) for t in trees(n) if t[0]["class"] == ALIAS)
+def _with_objects(called: Collection[int], aliases: Collection[tuple[int, Tree]]) -> frozenset[int]:
+    returned = {i for i, t in aliases if i in called and t[1]["class"] == _PYTHON_UDF}
+    parts = {i for i, t in aliases if _is_part(t[1:], returned)}
+    whole = [(i, t) for i, t in aliases if i not in parts]
+    return _with_computed(set(called) - parts, whole)
+
+
+def _is_part(tree: Tree, returned: Collection[int]) -> bool:
+    """Whether an expression is a field of the struct that a UDF returns, in the expression itself
+    or in the column of one of these attributes.
+    """
+    if tree[0]["class"] != _GET_STRUCT_FIELD:
+        return False
+    struct = tree[1]
+    return struct["class"] == _PYTHON_UDF or (
+        is_attribute(tree[1:]) and expr_id(struct) in returned
+    )
+
+
+def _walk_to_tables(node: Node) -> Iterator[Node]:
+    """Iterate over the operators, down to those that call functions of tables."""
+    yield node
+    for child in _inputs(node):
+        yield from _walk_to_tables(child)
+
+
+def _inputs(node: Node) -> tuple[Node, ...]:
+    return () if node.kind in _OF_TABLES else tuple(node.children)
+
+
+def _aliases(nodes: Iterable[Node]) -> list[tuple[int, Tree]]:
+    """Return the attributes that have an expression in an operator, with the expression."""
+    named = (t for n in nodes for t in trees(n) if t[0]["class"] == ALIAS)
     return [(expr_id(t[0]), t) for t in named]
 
 
@@ -165,7 +213,7 @@ def _errors_in(input_: Node, guarded: bool) -> InputErrors:
                 elif raises and not is_kept:
                     exposed.add(expr_id(tree[0]))
     named = all(n.kind in _NAMED or not n.children for n in walk(input_))
-    aliases = _aliases(input_)
+    aliases = _aliases(walk(input_))
     erring = _with_computed(computed, aliases) if named or not computed else None
     by_python = _with_computed(called, aliases)
     return InputErrors(may_raise, _with_computed(exposed, aliases) | by_python, erring, by_python)

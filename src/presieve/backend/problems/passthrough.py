@@ -25,7 +25,8 @@ from presieve.backend.catalyst.variable_columns import InputAttributes, key_colu
 from presieve.backend.problems.load_functions import table_request
 from presieve.dataflow.analysis import Dataflow, dataflow
 from presieve.dataflow.context import Effect, Note
-from presieve.errors import Declined
+from presieve.dataflow.libraries import UNMISSED, Effects
+from presieve.errors import Behind, Declined
 from presieve.ir.assumption_codes import EXACT_INT, NO_NULL
 from presieve.ir.fold import Assumption, Column, Fold, Output
 from presieve.ir.ops import app, conjunction, disjunction, negate
@@ -33,9 +34,10 @@ from presieve.ir.sorts import FLOAT, strip
 from presieve.ir.terms import Op, Scope, Term, Var, int_lit, none_lit
 from presieve.lift.forms import Lifted
 from presieve.lift.python.shipped import function_source
+from presieve.lift.reason_words import NO_GROUPING
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
-from presieve.semantics.assumptions import assumption_of
+from presieve.semantics.assumptions import FEWER_MESSAGES, NO_EFFECT, assumption_of
 from presieve.semantics.smart_constructors import and_, get, is_none, ite, some
 from presieve.semantics.types import column, decimal_type
 from presieve.semantics.values import EXACT_INT_BOUND
@@ -49,20 +51,31 @@ Of doubles, NaN comes back as NULL.
 
 @dataclass(frozen=True, slots=True)
 class Unlifted:
-    """A function of tables that does not lift, and the result of its analysis."""
+    """A function of tables that does not lift, and the result of its analysis. ``effects``: what
+    becomes of calls of unknown code.
+    """
 
     function: FunctionType
     boundary: Boundary
     answer: Dataflow
+    effects: Effects
 
     @property
     def is_missed(self) -> bool:
         """Whether it does more than return rows, so that a dropped row might be missed."""
-        return bool(self.answer.missed)
+        return bool(self.answer.missed(self.effects))
 
     def fold_of_keys(self, names: InputAttributes) -> Lifted:
-        """Return the fold of the outputs that hold one of the keys, if there are any."""
-        return self._fold(names, {} if self.is_missed else self.answer.keys)
+        """Return the fold of the outputs that hold one of the keys, if there are any. A key that
+        became a text is assumed not to be missing.
+        """
+        if self.is_missed:
+            return self._fold(names, {})
+        fold = self._fold(names, {**self.answer.texts, **self.answer.keys})
+        shown = {o.name for o in fold.fold.outputs}
+        made = {k for n, k in self.answer.texts.items() if n in shown}
+        facts = tuple(map(_not_null, (k for k in names.keys if k.name in made and k.nullable)))
+        return replace(fold, assumptions=(*facts, *fold.assumptions))
 
     def fold_of_rows(self, names: InputAttributes) -> Lifted:
         """Return the fold of the outputs that hold a column of their row, if there are any.
@@ -84,7 +97,8 @@ class Unlifted:
                 facts.append(assumption_of(NO_NULL, negate(app(Op.IS_NONE, term))))
             elif k.type == "bigint" and self.is_read(k.name):
                 facts.append(assumption_of(EXACT_INT, _is_exact(term)))
-        return replace(self._fold(names, passes, by_row=True), assumptions=tuple(facts))
+        fold = self._fold(names, passes, by_row=True)
+        return replace(fold, assumptions=(*facts, *fold.assumptions))
 
     def is_read(self, name: str) -> bool:
         """Whether the result may depend on a column of the input."""
@@ -127,21 +141,22 @@ class Unlifted:
         if self.boundary.beside is not None:
             return None
         keys = (*self.boundary.keys, column.id)
-        grouped = analyze_unlifted(self.function, replace(self.boundary, keys=keys))
+        boundary = replace(self.boundary, keys=keys)
+        grouped = analyze_unlifted(self.function, boundary, self.effects)
         if grouped.is_missed or output.name not in grouped.answer.keys:
             return None
-        reason = f"{column.name} is no grouping column: if each group has one, group by it, too"
+        reason = f"{column.name}{NO_GROUPING}if each group has one, group by it, too"
         return Declined("not-grouped", reason)
 
     def _obstacle(self, output: Attribute) -> Declined | None:
         """Say what keeps filters on an output from the rows or the groups that it comes from."""
         if self.is_missed:
-            effect = self.answer.missed[0]
-            cause = _cause(self.answer, effect)
-            text = effect.reason if cause is None else cause.reason
-            reason = f"calls of the function must stay, as it may do more than return rows: {text}"
-            return Declined(effect.code if cause is None else cause.code, reason, effect.span)
-        passed = self.answer.keys if self.boundary.keys else self.answer.passes or {}
+            first, *others = self.answer.missed(self.effects)
+            # What is unknown may be so because of a value that is unknown before.
+            later = tuple(self._effect(e) for e in others if e.kind != "unknown")
+            return replace(self._effect(first), behind=Behind(lambda: later))
+        of_keys = {**self.answer.texts, **self.answer.keys}
+        passed = of_keys if self.boundary.keys else self.answer.passes or {}
         if output.name in passed:
             if output.type in _COMES_BACK or decimal_type(output.type):
                 return None
@@ -154,6 +169,12 @@ class Unlifted:
         if note is None:
             return Declined("not-a-fold", reason)
         return Declined(note.code or "not-a-fold", f"{reason}: {note.reason}", note.span)
+
+    def _effect(self, effect: Effect) -> Declined:
+        cause = _cause(self.answer, effect)
+        text = effect.reason if cause is None else cause.reason
+        reason = f"calls of the function must stay, as it may do more than return rows: {text}"
+        return Declined(effect.code if cause is None else cause.code, reason, effect.span)
 
     def _fold(
         self, names: InputAttributes, sources: Mapping[str, str], *, by_row: bool = False
@@ -172,7 +193,19 @@ class Unlifted:
         (call,) = self.boundary.calls
         fold = Fold(call.name, (), key_columns(names), (), tuple(outputs))
         source_ = function_source(self.function, generator=self.boundary.kind in MAPS)
-        return Lifted(fold, (), source_.text)
+        return Lifted(fold, assume_unmissed(self.answer, self.effects), source_.text)
+
+
+def assume_unmissed(answer: Dataflow, effects: Effects) -> tuple[Assumption, ...]:
+    """Return the assumptions that nobody misses what a call that is left out does."""
+    assumed = []
+    for effect in answer.effects:
+        line = 0 if effect.span is None else effect.span.line
+        if effect.kind == "message":
+            assumed.append(FEWER_MESSAGES.of(call=effect.what, line=line))
+        elif effect.kind in UNMISSED[effects]:
+            assumed.append(NO_EFFECT.of(call=effect.what, line=line))
+    return tuple(dict.fromkeys(assumed))
 
 
 _NUMBERS = frozenset(("tinyint", "smallint", "int", "bigint", "double", "boolean"))
@@ -202,11 +235,12 @@ def _stored(value: Term) -> Term:
     return ite(present, some(get(value)), none_lit(FLOAT))
 
 
-def analyze_unlifted(function: FunctionType, boundary: Boundary) -> Unlifted:
+def analyze_unlifted(function: FunctionType, boundary: Boundary, effects: Effects) -> Unlifted:
     """Analyze the function. Raises :class:`DeclineSignal`."""
     by_id = {a.id: a.name for a in boundary.inputs}
     keys = tuple(by_id[k] for k in boundary.keys)
-    return Unlifted(function, boundary, dataflow(table_request(function, boundary, keys)))
+    answer = dataflow(table_request(function, boundary, keys))
+    return Unlifted(function, boundary, answer, effects)
 
 
 def _cause(answer: Dataflow, effect: Effect) -> Note | None:
@@ -222,6 +256,12 @@ def _is_on_line(note: Note, line: int) -> bool:
 
 _ONE_TYPE = ("boolean", "tinyint", "smallint", "int", "bigint")
 """Types for which pandas makes one kind of column with NULL and another one without."""
+
+
+def _not_null(attribute: Attribute) -> Assumption:
+    c = _variable(attribute)
+    assert c is not None
+    return assumption_of(NO_NULL, negate(app(Op.IS_NONE, Var(Scope.KEY, c.name, c.sort))))
 
 
 def _variable(attribute: Attribute) -> Column | None:

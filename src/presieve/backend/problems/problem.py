@@ -205,7 +205,7 @@ def _decline_each(site: Site, boundary: Boundary, why: Declined) -> Declined:
         unread = any(isinstance(m.term, Declined) for m in site.arriving)
         if not unread and {None, why}.isdisjoint(o.why for o in declined.obstacles):
             return declined
-        return SiteDeclined(why.code, why.reason, why.span, declined.obstacles)
+        return SiteDeclined(why.code, why.reason, why.span, why.behind, declined.obstacles)
     return why
 
 
@@ -429,7 +429,7 @@ def _nothing_moves(obstacles: tuple[ConjunctObstacle, ...], why: Declined | None
     stuck = [o.why for o in obstacles if o.why is not None]
     own = stuck and why not in stuck
     main = (stuck[0] if own else why) or KEYS_ONLY
-    return SiteDeclined(main.code, main.reason, main.span, obstacles)
+    return SiteDeclined(main.code, main.reason, main.span, main.behind, obstacles)
 
 
 MAX_WHERE = 500

@@ -12,24 +12,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import wraps
-from importlib import import_module
 from typing import Any, TypeAlias
 
 from presieve.backend.classic.versions import ClassicDataFrame
-from presieve.backend.session.hooks import ACTIONS, Instead
+from presieve.backend.session.hooks import ACTIONS, SAVES, WRITERS, Instead, find_class
 from presieve.errors import UsageError
 
 Skipped: TypeAlias = Callable[[str], None]
 """Called with each call that was not made."""
 
-_SAVES = (
-    *("save", "saveAsTable", "insertInto", "json", "parquet", "text", "csv", "xml", "orc", "jdbc"),
-    *("create", "replace", "createOrReplace", "append", "overwrite", "overwritePartitions"),
-    "merge",
-)
 _WRITERS = {
-    "pyspark.sql.readwriter": ("DataFrameWriter", "DataFrameWriterV2"),
-    "pyspark.sql.merge": ("MergeIntoWriter",),
+    **WRITERS,
     "pyspark.sql.connect.readwriter": ("DataFrameWriter", "DataFrameWriterV2"),
     "pyspark.sql.connect.merge": ("MergeIntoWriter",),
 }
@@ -75,9 +68,9 @@ def install(skipped: Skipped, *, plan_only: bool = False) -> dict[str, Instead]:
     written: dict[str, Any] = {}
     for module, owners in _WRITERS.items():
         for owner in owners:
-            _skip(module, owner, _SAVES, skipped, written)
-    for module in [m for m in _RDDS if _owner(m, "RDD") is not None][:1]:
-        saves = [n for n in vars(_owner(module, "RDD")) if n.startswith("saveAs")]
+            _skip(module, owner, SAVES, skipped, written)
+    for module in [m for m in _RDDS if find_class(m, "RDD") is not None][:1]:
+        saves = [n for n in vars(find_class(module, "RDD")) if n.startswith("saveAs")]
         _skip(module, "RDD", saves, skipped, {})
     for module, (owner, methods) in _READERS.items():
         _read_back(module, owner, methods, written)
@@ -105,20 +98,10 @@ def _without_rows(before: Any, df: Any, *args: Any, **kwargs: Any) -> Any:
     return before(df.limit(0), *args, **kwargs)
 
 
-def _owner(module: str, name: str) -> Any:
-    """Return a class; None if this PySpark lacks something that it needs, such as Connect's
-    extra.
-    """
-    try:
-        return getattr(import_module(module), name)
-    except ImportError:
-        return None
-
-
 def _skip(
     module: str, name: str, methods: Iterable[str], skipped: Skipped, written: dict[str, Any]
 ) -> None:
-    owner = _owner(module, name)
+    owner = find_class(module, name)
     for method in methods:
         before = vars(owner).get(method) if owner is not None else None
         if before is not None:
@@ -141,7 +124,7 @@ def _skipping(before: Any, skipped: Skipped, written: dict[str, Any]) -> Any:
 
 
 def _read_back(module: str, name: str, methods: Iterable[str], written: dict[str, Any]) -> None:
-    owner = _owner(module, name)
+    owner = find_class(module, name)
     for method in methods:
         setattr(owner, method, _reading(getattr(owner, method), written))
 
@@ -167,14 +150,14 @@ def _refuse(module: str, name: str) -> None:
     def call(*_: Any, **__: Any) -> None:
         raise UsageError("the job starts a stream, which explain does not run")
 
-    owner = _owner(module, name)
+    owner = find_class(module, name)
     for method in ("start", "toTable"):
         if owner is not None:
             setattr(owner, method, call)
 
 
 def _read_only(module: str, skipped: Skipped, *, lazily: bool) -> None:
-    owner = _owner(module, "SparkSession")
+    owner = find_class(module, "SparkSession")
     if owner is None:
         return
     before: Any = owner.sql

@@ -2,7 +2,8 @@
 
 Classic and Connect DataFrames are hooked alike: each member of :data:`MEMBERS` that the class
 itself defines is replaced by one that does the same on another DataFrame. The previous member,
-which may be somebody else's replacement, is kept and put back as the very same object.
+which may be somebody else's replacement, is kept and put back as the very same object. The writers
+of classic DataFrames are hooked to know when they write; they do the same as before.
 
 Some members are left out on purpose: ``cache``, ``persist`` and views, which must keep referring to
 the plan as it was written, so that later plans find them; transformations; and the members that
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property, partial, wraps
+from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -48,15 +50,43 @@ ACTIONS = (
 WRITES = ("writeTo", "mergeInto")
 """Methods that make a writer of the DataFrame."""
 
+LATER = ("toLocalIterator", "toJSON")
+"""Actions that return before they have run."""
+
 MEMBERS = (*ACTIONS, *WRITES, "explain", "write", "rdd")
 """All hooked members. Besides actions and writers: ``explain``, which shows the plan that would
 run, and two properties.
 """
 
-Through: TypeAlias = Callable[[Any], AbstractContextManager[Any]]
-"""Maps the DataFrame on which a member is called to the one that answers, for the time of the
-call.
+MAKE_WRITERS = (*WRITES, "write")
+"""Members that return a writer."""
+
+SAVES = (
+    *("save", "saveAsTable", "insertInto", "json", "parquet", "text", "csv", "xml", "orc", "jdbc"),
+    *("create", "replace", "createOrReplace", "append", "overwrite", "overwritePartitions"),
+    "merge",
+)
+"""Methods of writers that write."""
+WRITERS = {
+    "pyspark.sql.readwriter": ("DataFrameWriter", "DataFrameWriterV2"),
+    "pyspark.sql.merge": ("MergeIntoWriter",),
+}
+"""The classes of writers of classic DataFrames, by their modules."""
+
+Through: TypeAlias = Callable[[Any, str], AbstractContextManager[Any]]
+"""Maps the object on which a member is called, by its name, to the one that answers, for the time
+of the call.
 """
+
+
+class Writing(Struct, frozen=True):
+    """What happens to writers: ``made`` is called with each new one, while the member that makes it
+    still runs, and ``through`` is for the methods that write.
+    """
+
+    made: Callable[[object], None]
+    through: Through
+
 
 Instead: TypeAlias = Callable[..., Any]
 """Called in place of a member, with the previous member, the DataFrame that would answer, and the
@@ -159,10 +189,11 @@ class _Hooked(Struct, frozen=True):
 class Hooks:
     """Replaced members of classes. Not safe to use from several threads at once."""
 
-    __slots__ = ("_hooked", "_through")
+    __slots__ = ("_hooked", "_through", "_writing")
 
-    def __init__(self, through: Through) -> None:
+    def __init__(self, through: Through, writing: Writing) -> None:
         self._through = through
+        self._writing = writing
         self._hooked: list[_Hooked] = []
 
     def install(self, owner: type, instead: dict[str, Instead] | None = None) -> None:
@@ -172,12 +203,27 @@ class Hooks:
         if any(h.owner is owner for h in self._hooked):
             return
         for name in MEMBERS:
-            before = vars(owner).get(name)
-            if before is None:
-                continue
-            now = _replace_member(before, name, self._through, (instead or {}).get(name))
-            setattr(owner, name, now)
-            self._hooked.append(_Hooked(owner, name, now, before))
+            made = self._writing.made if name in MAKE_WRITERS else None
+            call = _Call(name, self._through, (instead or {}).get(name), made)
+            self._replace(owner, call)
+        if owner is not ClassicDataFrame:
+            return
+        for module, writers in WRITERS.items():
+            for writer in writers:
+                self._install_writer(find_class(module, writer))
+
+    def _install_writer(self, owner: type | None) -> None:
+        """Hook a class of writers, if this PySpark has it."""
+        if owner is not None:
+            for name in SAVES:
+                self._replace(owner, _Call(name, self._writing.through))
+
+    def _replace(self, owner: type, call: _Call) -> None:
+        before = vars(owner).get(call.name)
+        if before is not None:
+            now = _replace_member(before, call)
+            setattr(owner, call.name, now)
+            self._hooked.append(_Hooked(owner, call.name, now, before))
 
     def remove(self) -> None:
         """Put the previous members back. If somebody has replaced a member since, their replacement
@@ -189,25 +235,47 @@ class Hooks:
         self._hooked.clear()
 
 
-def _replace_member(before: Any, name: str, through: Through, instead: Instead | None) -> object:
+def find_class(module: str, name: str) -> Any:
+    """Return a class of PySpark; None if this PySpark lacks something that it needs, such as
+    Connect's extra.
+    """
+    try:
+        return getattr(import_module(module), name)
+    except ImportError:
+        return None
+
+
+class _Call(Struct, frozen=True):
+    """How a member is called: its name, on which object, what is called in its place, and who is
+    told of what it returns.
+    """
+
+    name: str
+    through: Through
+    instead: Instead | None = None
+    made: Callable[[object], None] | None = None
+
+
+def _replace_member(before: Any, call: _Call) -> object:
     if isinstance(before, property):
-        return property(_method(before.fget, through, instead), doc=before.__doc__)
+        return property(_method(before.fget, call), doc=before.__doc__)
     if isinstance(before, cached_property):
         # It keeps its value in the object, as the one before: ``df.rdd is df.rdd``.
-        replacement: cached_property[object] = cached_property(
-            _method(before.func, through, instead)
-        )
-        replacement.__set_name__(ClassicDataFrame, name)
+        replacement: cached_property[object] = cached_property(_method(before.func, call))
+        replacement.__set_name__(ClassicDataFrame, call.name)
         return replacement
-    return _method(before, through, instead)
+    return _method(before, call)
 
 
-def _method(before: Any, through: Through, instead: Instead | None) -> Any:
-    call = before if instead is None else partial(instead, before)
+def _method(before: Any, how: _Call) -> Any:
+    call = before if how.instead is None else partial(how.instead, before)
 
     @wraps(before)
-    def hooked(self: DataFrame, *args: Any, **kwargs: Any) -> Any:
-        with through(self) as answering:
-            return call(answering, *args, **kwargs)
+    def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with how.through(self, how.name) as answering:
+            result = call(answering, *args, **kwargs)
+            if how.made is not None:
+                how.made(result)
+            return result
 
     return hooked

@@ -1,5 +1,6 @@
 """Trusted. Check the data: Spark counts the rows of a file scan that satisfy a condition and the
-filters of the plan above the scan, in a job of its own over the columns of these.
+filters of the plan above the scan, in a job of its own over the columns of these. Small files are
+read here, without a job.
 
 The check is made if the files are small, and its answer is about these very files: whoever keeps
 the answer keys it by their paths, lengths and modification times.
@@ -19,6 +20,7 @@ from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.rewrite import Predicate, checked_filter, predicate
 from presieve.backend.statistics.footers import ScanColumns, count_answer, scan_columns
+from presieve.backend.statistics.small_files import count_here
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.terms import FALSE, Scope, Term, Var
@@ -83,6 +85,9 @@ def check_of(
     name = hashlib.sha256(key.encode()).hexdigest()
 
     def count() -> int:
+        rows = count_here(gateway.parquet_files(file_scan.relation), asking.term, types)
+        if rows is not None:
+            return min(rows, FEW + 1)
         plan = checked_filter(gateway, asking, file_scan.relation, timezone)
         return gateway.count(plan, FEW + 1)
 

@@ -14,7 +14,7 @@ def run(df: DataFrame) -> Measurement:
     from presieve.backend.classic.gateway import is_classic
 
     if is_classic(df):
-        from presieve.backend.classic.run_metrics import run_classic
+        from presieve.backend.classic.running.run_metrics import run_classic
 
         return run_classic(df)
     from presieve.backend.connect.run_metrics import run_connect

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from presieve.backend.catalyst.boundary import AGGREGATE, FLAT_MAPS, simple_kind
+from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER
 from presieve.backend.catalyst.trees import Node, walk
 from presieve.backend.gateway import GatewayError, Handle, SourceReader
 from presieve.backend.statistics.estimates import local
@@ -32,21 +34,44 @@ def sizes(gateway: SourceReader, plan: Handle, root: Node) -> tuple[Size, ...]:
 
 def _sizes(gateway: SourceReader, plan: Handle, root: Node) -> Iterator[Size]:
     for node in walk(root):
-        if node.kind != RELATION:
-            continue
-        try:
-            uris = gateway.parquet_files(gateway.node(plan, node.path))
-        except GatewayError:
-            continue
-        if not 0 < len(uris) <= MOST_FILES:
-            continue
-        extents = [rows_and_bytes(path) for path in map(local, uris) if path is not None]
-        known_extents = [e for e in extents if e is not None]
-        if len(known_extents) == len(uris):
-            columns = tuple(str(tree[0]["name"]) for tree in node.fields["output"])
-            yield Size(
-                columns,
-                sum(r for r, _ in known_extents),
-                sum(b for _, b in known_extents),
-                len(uris),
-            )
+        size = _size(gateway, plan, node) if node.kind == RELATION else None
+        if size is not None:
+            yield size
+
+
+def _size(gateway: SourceReader, plan: Handle, relation: Node) -> Size | None:
+    try:
+        uris = gateway.parquet_files(gateway.node(plan, relation.path))
+    except GatewayError:
+        return None
+    if not 0 < len(uris) <= MOST_FILES:
+        return None
+    extents = [rows_and_bytes(path) for path in map(local, uris) if path is not None]
+    known_extents = [e for e in extents if e is not None]
+    if len(known_extents) != len(uris):
+        return None
+    columns = tuple(str(tree[0]["name"]) for tree in relation.fields["output"])
+    rows, bytes_ = (sum(extent[i] for extent in known_extents) for i in (0, 1))
+    return Size(columns, rows, bytes_, len(uris))
+
+
+def rows_into(
+    gateway: SourceReader, plan: Handle, root: Node, boundaries: Iterable[Node]
+) -> Iterator[int | None]:
+    """Yield for each boundary how many rows Spark hands to it whenever the whole plan runs, by the
+    footers of files; None if that is not certain.
+
+    It is certain for functions of groups over all rows of a scan, in a plan of operators that need
+    all of their rows: Spark pushes no filter past such a function, and nothing ends the scan early.
+    """
+    kinds = {node.kind for node in walk(root) if simple_kind(node) not in FLAT_MAPS}
+    certain = kinds <= ALWAYS_PASSED | {AGGREGATE, RELATION}
+    for boundary in boundaries:
+        rows = None
+        if certain and simple_kind(boundary) in FLAT_MAPS:
+            below = boundary.children[0]
+            while below.kind in ALWAYS_PASSED - {FILTER}:
+                below = below.children[0]
+            size = _size(gateway, plan, below) if below.kind == RELATION else None
+            rows = None if size is None else size.rows
+        yield rows

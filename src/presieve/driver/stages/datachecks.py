@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import stat
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,13 @@ logger = logging.getLogger("presieve")
 
 _KEY = "presieve_check"
 _answers: dict[str, int] = {}
+_thread = threading.local()
+"""``seconds`` that checks of the data have taken in this thread."""
+
+
+def seconds_of_checks() -> float:
+    """Return how long this thread has checked data so far."""
+    return float(getattr(_thread, "seconds", 0.0))
 
 
 class Counted(Struct, frozen=True):
@@ -48,6 +56,8 @@ def run_check(check: Check) -> Counted | None:
     except PresieveError as error:
         logger.info("the data could not be checked: %s", error)
         return None
+    finally:
+        _thread.seconds = seconds_of_checks() + time.perf_counter() - started
     _answers[check.name] = rows
     if store is not None:
         store.put(check.name, json.dumps({_KEY: rows}) + "\n")

@@ -36,14 +36,13 @@ from presieve.compiling.group_aggregates import AggregateWriter
 from presieve.compiling.row_expressions import Writer
 from presieve.cost.decision import list_pays
 from presieve.driver import log
-from presieve.driver.declare import BY_CALLER, read_declared
+from presieve.driver.declare import read_declared
 from presieve.driver.options import Options
 from presieve.driver.solve import MAY_ERASE, strictly
 from presieve.driver.stages.cost_gate import COST
 from presieve.driver.stages.datachecks import run_check
 from presieve.driver.stages.decisions import Decision
 from presieve.driver.stages.discharge import (
-    ABOUT_CODE,
     breaks,
     discharge_assumptions,
     needs_no_proof,
@@ -53,8 +52,9 @@ from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.driver.stages.replacements import replace_functions
 from presieve.driver.stages.row_expressions import expression_of
 from presieve.errors import Declined, DeclineSignal
-from presieve.ir.assumption_codes import DECLARED, OPEN_ZERO
+from presieve.ir.assumption_codes import BY_CALLER, DECLARED, OPEN_ZERO
 from presieve.ir.fold import Assumption, Fold, Mode, Output, Problem
+from presieve.ir.inner_names import prefix_of
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import INT, strip
 from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Op, Term, int_lit, string_lit
@@ -63,7 +63,7 @@ from presieve.lift.values.ranges import EVERYTHING, Extent, column_ranges, field
 from presieve.plan.algebra import Attribute, struct_id
 from presieve.records import replace
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
-from presieve.semantics.assumptions import REORDERED, assumption_of, is_of_size
+from presieve.semantics.assumptions import ABOUT_CODE, REORDERED, assumption_of, is_of_size
 from presieve.semantics.reordered_sums import with_sums
 from presieve.semantics.smart_constructors import and_, get, is_none, or_
 from presieve.semantics.types import SchemaColumn, bounds
@@ -219,7 +219,7 @@ class _Stage(Struct, frozen=True):
         # This loads a solver, and importing this module must not load one.
         from presieve.driver.cache.kept_aggregates import kept_aggregates
 
-        reduction = kept_aggregates(problem, _prefix(number))
+        reduction = kept_aggregates(problem, prefix_of(number))
         if isinstance(reduction, Declined):
             raise DeclineSignal.of(replace(reduction, span=problem.fold.span))
         assert call.boundary is not None
@@ -339,15 +339,10 @@ def _check_claim(claim: AggregatedCertificate) -> Verified[AggregatedCertificate
     return check(claim)
 
 
-def _prefix(number: int) -> str:
-    """Return how the names of the aggregates of an operator's function begin."""
-    return f"__presieve_{number}_"
-
-
 def _forget(problem: Problem, number: int) -> None:
     from presieve.driver.cache.kept_aggregates import forget_aggregates
 
-    forget_aggregates(problem, _prefix(number))
+    forget_aggregates(problem, prefix_of(number))
 
 
 def _check_aggregates(decision: GroupDecision, analyzed: GroupValues | Declined) -> GroupDecision:

@@ -7,7 +7,14 @@ side has now.
 
 from __future__ import annotations
 
-from presieve.backend.classic.join_key_ranges import KeyRange, KeyRanges, open_ranges, with_ranges
+from presieve.backend.classic.join_key_ranges import (
+    LEAST_SKIPPED,
+    MIN_ROWS,
+    KeyRange,
+    KeyRanges,
+    open_ranges,
+    with_ranges,
+)
 from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.joins import JoinCertificate
 from presieve.cost.estimate import estimate, extremes
@@ -18,8 +25,6 @@ from presieve.driver.stages.decisions import Decision
 from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.errors import Declined
 from presieve.records import replace
-
-_READ = "the range of the other side's keys is not known to skip as many row groups as it costs"
 
 
 class RangeDecision(Decision[KeyRange], frozen=True):
@@ -48,7 +53,9 @@ def add_key_ranges(state: PlanState) -> PassResult:
     if isinstance(new_df, Declined):
         refused = (d.take_back(d.declined or new_df) for d in decisions)
         return PassResult(state.df, tuple(refused))
-    return PassResult(new_df, tuple(chosen.values()))
+    large = (d for d in decisions if d.declined and d.site.rows >= MIN_ROWS)
+    others = (d for d in large if d.site.path not in chosen)
+    return PassResult(new_df, (*chosen.values(), *others))
 
 
 def _decide(ranges: KeyRanges, site: KeyRange, options: Options) -> RangeDecision:
@@ -57,11 +64,22 @@ def _decide(ranges: KeyRanges, site: KeyRange, options: Options) -> RangeDecisio
         return decision.take_back(MAY_ERASE)
     share = _share_skipped(ranges, site)
     if options.cost != "always" and not site.pays(share):
-        return replace(decision.decline(COST, _READ), skipped=share)
+        return replace(decision.decline(COST, _why_not_paid(site, share)), skipped=share)
     verified = check(site.certificate)
     if isinstance(verified, Rejected):
         return decision.decline("no-proof", f"the filter is not proved: {verified.reason}")
     return replace(decision, verified=verified, skipped=share)
+
+
+def _why_not_paid(site: KeyRange, share: float | None) -> str:
+    """Say how much the range would have to skip, and how much it does."""
+    skips = "how many it skips is unknown"
+    if share is not None:
+        skips = f"it skips about {share:.0%} of {site.rows:,}"
+    return (
+        f"the range of the other side's keys must skip {LEAST_SKIPPED:.0%} of the rows, and"
+        f" {MIN_ROWS:,} of them, to pay for its two subqueries; {skips}"
+    )
 
 
 def _share_skipped(ranges: KeyRanges, site: KeyRange) -> float | None:

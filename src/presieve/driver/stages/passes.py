@@ -51,6 +51,16 @@ class Job(Struct, frozen=True):
         return progress.indicator(site.function or site.operator, self.started, self.options.budget)
 
 
+@dataclass(slots=True)
+class Spent:
+    """Seconds of one job, all runs of its passes together: those of ``checking`` data, and of
+    ``compiling`` functions, that is, replacing them by expressions of Spark.
+    """
+
+    checking: float = 0.0
+    compiling: float = 0.0
+
+
 class PassResult(Struct, frozen=True):
     """The resulting DataFrame, the input DataFrame itself if nothing changes, and the decisions.
 
@@ -72,13 +82,14 @@ class PlanState:
     written one if nothing changes. ``opened`` is the plan that was opened last, ``first`` the one
     that was opened first, which is the plan of ``start``. ``results`` are those of the passes so
     far, and ``steps`` the DataFrames of those that changed the plan. ``examined`` are the sites
-    that were examined for pre-filters.
+    that were examined for pre-filters. ``spent`` counts the seconds of the whole job.
     """
 
     job: Job
     gateway: Gateway
     off: Mapping[str, Declined]
     df: DataFrame
+    spent: Spent
     start: DataFrame = field(init=False)
     first: Opened = field(init=False)
     opened: Opened = field(init=False)

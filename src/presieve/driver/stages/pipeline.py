@@ -6,17 +6,27 @@ that made something worse is left out.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 from presieve.backend.open_plan import open_gateway, with_own_listings
 from presieve.backend.statistics import footers
 from presieve.driver.stages.column_pruning import prune_columns
+from presieve.driver.stages.datachecks import seconds_of_checks
 from presieve.driver.stages.decisions import Objection, OutcomeCheck, SiteDecision
 from presieve.driver.stages.filter_placement import add_filters_below
 from presieve.driver.stages.group_aggregates import replace_group_functions
 from presieve.driver.stages.join_key_ranges import add_key_ranges
 from presieve.driver.stages.outcome import outcome_check
-from presieve.driver.stages.passes import PREFILTERS, REMOVAL, Job, Pass, PlanState
+from presieve.driver.stages.passes import (
+    PREFILTERS,
+    REMOVAL,
+    Job,
+    Pass,
+    PassResult,
+    PlanState,
+    Spent,
+)
 from presieve.driver.stages.prefilters import push_prefilters, read_plan
 from presieve.driver.stages.row_expressions import replace_row_functions
 from presieve.driver.stages.scan_filters import add_derived_filters, add_readable_filters
@@ -57,9 +67,10 @@ def run_passes(job: Job, settings: Mapping[str, str] | None = None) -> PlanState
         return gateway
     off: dict[str, Declined] = {}
     check: OutcomeCheck | None = None
+    spent = Spent()
     while True:
         answers = footers.answers()
-        state = _run_once(PlanState(job, gateway, off, job.written))
+        state = _run_once(PlanState(job, gateway, off, job.written, spent))
         if isinstance(state, Declined) or state.df is job.written:
             return state
         if footers.answers() != answers:
@@ -83,7 +94,7 @@ def _run_once(state: PlanState) -> PlanState | Declined:
     for pass_ in PASSES:
         if _is_skipped(state, pass_):
             continue
-        result = pass_.run(state)
+        result = _run_timed(pass_, state)
         if isinstance(result, Declined):
             return result
         state.record(pass_, result)
@@ -93,6 +104,17 @@ def _run_once(state: PlanState) -> PlanState | Declined:
         state.df = state.job.written
         state.results.pop(READABLE, None)
     return state
+
+
+def _run_timed(pass_: Pass, state: PlanState) -> PassResult | Declined:
+    """Run a pass, and count the seconds that it checks data or compiles functions."""
+    started, checked = time.perf_counter(), seconds_of_checks()
+    result = pass_.run(state)
+    checking = seconds_of_checks() - checked
+    state.spent.checking += checking
+    if pass_ in (ROWS, GROUPS):
+        state.spent.compiling += time.perf_counter() - started - checking
+    return result
 
 
 def _is_skipped(state: PlanState, pass_: Pass) -> bool:

@@ -32,16 +32,17 @@ from presieve.backend.open_plan import (
     plan_edit,
 )
 from presieve.backend.problems.problem import SiteProblem
-from presieve.backend.rewrite import SiteEdit
+from presieve.backend.rewrite import SiteEdit, unreadable_columns
 from presieve.driver.cache.checked import Query
 from presieve.driver.cache.lookup import solution_of
 from presieve.driver.declare import declared_text, read_declared, valid_texts, with_declared
-from presieve.driver.solve import MAY_ERASE, Solution, not_of_all
+from presieve.driver.solve import MAY_ERASE, Solution, not_of_all, weaken_solution
 from presieve.driver.stages import discharge
 from presieve.driver.stages.cost_gate import judge_prefilters
-from presieve.driver.stages.decisions import Goal, GoalProof, Rewrite, SiteDecision
+from presieve.driver.stages.decisions import Decision, Goal, GoalProof, Rewrite, SiteDecision
 from presieve.driver.stages.passes import PREFILTERS, REMOVAL, PassResult, PlanState
 from presieve.driver.stages.replacements import settle_edits
+from presieve.driver.stages.scan_filters import readable_filters
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts
@@ -77,6 +78,7 @@ def push_prefilters(state: PlanState) -> PassResult:
     search = _Search(state)
     df, opened = state.df, _open_current(state)
     decided: dict[int, SiteDecision] = {}
+    readable: list[Decision[object]] = []
     for rounds_left in reversed(range(MAX_ROUNDS)):
         decisions = search.decide_round(opened, decided, wait=rounds_left > 0)
         if not decisions:
@@ -92,12 +94,29 @@ def push_prefilters(state: PlanState) -> PassResult:
         again = open_again(opened, df, decided)
         if isinstance(again, Declined):
             break
-        opened = again
+        df, opened, derived = _with_readable_filters(state, again, df, decided)
+        readable += derived
     every = tuple(decided[n] for n in sorted(decided))
     if df is not state.df and is_same(state.first, df):
         same = tuple(replace(d, edit=None) for d in every)
         return PassResult(state.start, same, state.first)
-    return PassResult(df, every, opened)
+    return PassResult(df, (*every, *readable), opened)
+
+
+def _with_readable_filters(
+    state: PlanState, opened: Opened, df: DataFrame, decided: Collection[int]
+) -> tuple[DataFrame, Opened, tuple[Decision[object], ...]]:
+    """Add what follows from new pre-filters that the next boundaries do not read: a pre-filter on
+    the day of a time, which a projection computes, stands as a range of the time below that.
+    """
+    unread = any(isinstance(s.problem, Declined) for s in opened.sites if s.number not in decided)
+    result = readable_filters(state.gateway, df, state.options) if unread else PassResult(df)
+    if result.df is df:
+        return df, opened, ()
+    again = open_again(opened, result.df, decided)
+    if isinstance(again, Declined) or again.numbers != opened.numbers:
+        return df, opened, ()
+    return result.df, again, result.decisions
 
 
 def _open_current(state: PlanState) -> Opened:
@@ -175,6 +194,8 @@ class _Search(Struct, frozen=True):
         grounded = self._prove(opened, goal)
         if isinstance(grounded, Declined):
             return SiteDecision(site, grounded)
+        if grounded.guard is None:
+            grounded = replace(grounded, solution=self._readable(goal.site, grounded.solution))
         solution = grounded.solution
         decision = SiteDecision(site, proof=GoalProof(goal, solution))
         if solution.verified is None or solution.kind == "none":
@@ -199,6 +220,11 @@ class _Search(Struct, frozen=True):
         return discharge.ground_solution(
             discharge.SolutionSite(opened, goal.site, self._search, cost), solution
         )
+
+    def _readable(self, site: SiteProblem, solution: Solution) -> Solution:
+        """Weaken the solution so that it reads no column that must not be computed again."""
+        unreadable = unreadable_columns(site) if solution.verified is not None else {}
+        return weaken_solution(solution, unreadable, self.state.options.budget)
 
     def _search(self, problem: Problem, evidence: Mapping[Assumption, str]) -> Solution | Declined:
         """Call :func:`solution_of` with the rest of the budget."""

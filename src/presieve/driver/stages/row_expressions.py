@@ -23,6 +23,7 @@ from presieve.driver.stages.discharge import discharge_assumptions, needs_no_pro
 from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.driver.stages.replacements import replace_functions
 from presieve.errors import Declined, DeclineSignal
+from presieve.ir.assumption_codes import MESSAGES
 from presieve.ir.fold import Assumption, Mode, Problem
 from presieve.ir.terms import FALSE, SQL_TRUE
 from presieve.lift.forms import Lifted
@@ -81,7 +82,8 @@ def _write_expressions(call: RowCall, policy: Policy) -> CompileDecision:
 
 def _texts(call: RowCall, lifted: Lifted) -> RowTexts:
     fold = lifted.fold
-    needed = tuple(a for a in lifted.assumptions if a.code not in OPTIONAL)
+    optional = OPTIONAL | {MESSAGES}
+    needed = tuple(a for a in lifted.assumptions if a.code not in optional)
     known = discharge_assumptions(Problem(fold, SQL_TRUE, Mode.GROUPED, needed), call.facts)
     shown = tuple(Assumption("known", f.by, f.term) for f in call.facts)
     context = Problem(fold, SQL_TRUE, Mode.GROUPED, shown)

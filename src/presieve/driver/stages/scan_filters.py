@@ -19,7 +19,7 @@ from msgspec import Struct
 from presieve.backend.catalyst.leaf_conditions import conjunction
 from presieve.backend.catalyst.trees import Tree
 from presieve.backend.filter_placement.opening import with_filters
-from presieve.backend.gateway import GatewayError
+from presieve.backend.gateway import Gateway, GatewayError
 from presieve.backend.open_plan import or_declined
 from presieve.backend.rewrite import Predicate, predicate
 from presieve.backend.statistics.edits import of_scan
@@ -87,10 +87,10 @@ def add_derived_filters(state: PlanState) -> PassResult:
     search = ScanFilterSearch(_may_follow, declared, trusting=options.policy == "assume")
     sources = open_sources(state.opened, state.df, replace(search, first=not reading.for_report))
     if isinstance(sources, Declined) or sources is None or not sources.first:
-        return _add_filters(sources, state)
+        return _add_filters(sources, state.df, options)
     if all(d.predicate is None for d in _decisions(sources, options)):
         return PassResult(state.df)
-    return _add_filters(open_sources(state.opened, state.df, search), state)
+    return _add_filters(open_sources(state.opened, state.df, search), state.df, options)
 
 
 def add_readable_filters(state: PlanState) -> PassResult:
@@ -99,21 +99,28 @@ def add_readable_filters(state: PlanState) -> PassResult:
 
     The filters follow from conditions that proofs about these functions do not read.
     """
+    return readable_filters(state.gateway, state.df, state.options)
+
+
+def readable_filters(gateway: Gateway, df: DataFrame, options: Options) -> PassResult:
+    """Do that for a DataFrame."""
     from presieve.backend.classic.scan_filters import open_functions
 
-    return _add_filters(open_functions(state.gateway, state.df), state)
+    return _add_filters(open_functions(gateway, df), df, options)
 
 
-def _add_filters(sources: RowSources | Declined | None, state: PlanState) -> PassResult:
+def _add_filters(
+    sources: RowSources | Declined | None, df: DataFrame, options: Options
+) -> PassResult:
     if sources is None or isinstance(sources, Declined):
-        return PassResult(state.df)
-    decisions = _decisions(sources, state.options)
+        return PassResult(df)
+    decisions = _decisions(sources, options)
     filters = {d.site.path: d.predicate for d in decisions if d.predicate is not None}
     changed = filters or sources.changed
-    new_df = _with(sources, filters, [d.site for d in decisions]) if changed else state.df
+    new_df = _with(sources, filters, [d.site for d in decisions]) if changed else df
     if isinstance(new_df, Declined):
         refused = (replace(d, predicate=None, declined=new_df) for d in decisions)
-        return PassResult(state.df, tuple(refused))
+        return PassResult(df, tuple(refused))
     return PassResult(new_df, tuple(decisions))
 
 

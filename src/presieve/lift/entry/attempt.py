@@ -9,12 +9,14 @@ from presieve.ir.terms import Lit
 from presieve.lift.forms import Form, Lifted, LiftRequest, RowFunction
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.columns import BesideNull, LiftedColumns, Nulls
+from presieve.lift.values.holes import Holes
 from presieve.records import replace
 
 
 class LiftAttempt(Struct, frozen=True):
     """An object, its form (None: find out) and the request; ``tracked`` are the constants that sets
-    and dicts distinguish.
+    and dicts distinguish, and ``holes`` the obstacles that are passed over. ``receiver``: the
+    object whose bound method it is.
     """
 
     obj: object
@@ -22,6 +24,8 @@ class LiftAttempt(Struct, frozen=True):
     request: LiftRequest
     tracked: tuple[Lit, ...] = ()
     nulls: Nulls = field(default_factory=Nulls)
+    holes: Holes | None = None
+    receiver: object = None
 
     @property
     def row_form(self) -> RowFunction:
@@ -31,8 +35,10 @@ class LiftAttempt(Struct, frozen=True):
 
     def values(self, *, single: bool = False) -> LiftedColumns:
         """Return columns whose values come one by one; ``single``: each row is a group."""
-        zone = Zone(self.request.timezone)
-        return LiftedColumns(self.request, False, zone, tracked=self.tracked, single=single)
+        zone, form = Zone(self.request.timezone), self.form
+        arrow = not isinstance(form, RowFunction) or form.arrow
+        columns = LiftedColumns(self.request, False, zone, tracked=self.tracked, single=single)
+        return replace(columns, arrow=arrow, holes=self.holes)
 
     def tables(self, *, pandas: bool, beside_null: BesideNull | None = None) -> LiftedColumns:
         """Return columns that come as a whole; with ``beside_null`` each row is a group."""

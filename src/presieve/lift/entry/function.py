@@ -9,6 +9,7 @@ from types import FunctionType
 from presieve.ir.fold import Field, Fold
 from presieve.ir.terms import FALSE, TRUE, Term
 from presieve.lift.entry.returns import Returns, outputs
+from presieve.lift.execution import holes
 from presieve.lift.execution.batch_loop import rows_loop
 from presieve.lift.execution.heap import boxed_variables, frozen_variables
 from presieve.lift.execution.iteration import loop_variable
@@ -75,10 +76,10 @@ def parameter_values(
     """Return the variables at the start: parameters, and own variables without value."""
     env: dict[str, Value] = {n: Unbound() for n in own_names(function)}
     for p in parameters(function):
-        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
-            raise m.decline("unknown-columns", "parameters with * or **", m.source.node)
         if p.name in inputs:
             env[p.name] = inputs[p.name]
+        elif p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            raise m.decline("unknown-columns", "parameters with * or **", m.source.node)
         elif p.default is not p.empty:
             env[p.name] = as_constant(p.default, p.name, m.columns.zone)
         else:
@@ -87,6 +88,13 @@ def parameter_values(
 
 
 def _loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> Loop:
+    if holes.passes_over(m, node, flow):
+        return Loop((), FALSE, {n: flow.env[n] for n in assigned_names([node]) if n in flow.env})
+    with holes.loop(m, node):
+        return _read_loop(m, node, flow)
+
+
+def _read_loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> Loop:
     if node.orelse:
         raise m.decline("unsupported-statement", "for with else", node)
     node = rows_loop(m, node, flow)

@@ -203,6 +203,7 @@ def _coerce(
         if value.base in (*TEXTS, DATE):  # NaN is a float, which Arrow does not turn into a string
             m.fail(e.flow, is_none(value.term))
         value = Scalar(value.term, Traits(numpy=True))
+    nan_is_null = False
     if isinstance(value, NoneV):
         term: Term = none_lit(sort.of)
     elif isinstance(value, Scalar):
@@ -219,7 +220,8 @@ def _coerce(
             m.fail(e.flow, _misfit(value.term, column.type))
             assumptions[column.name] = RESULT_FITS.of(name=column.name, type=column.type)
         term = value.term
-        if returns.pandas and sort.of == FLOAT and value.traits.maybe_nan:
+        nan_is_null = returns.pandas and sort.of == FLOAT and value.traits.maybe_nan
+        if nan_is_null:
             term = _nan_to_null(term)
     else:
         reason = f"output column {column.name} gets {describe(value)}"
@@ -227,9 +229,15 @@ def _coerce(
     if column.nullable:
         return some(term)
     if isinstance(term.sort, Option):
-        reason = f"output column {column.name} is declared NOT NULL and may be None"
-        raise m.decline("return-null", reason, e.node)
+        raise m.decline("return-null", _null_reason(column, nan_is_null), e.node)
     return term
+
+
+def _null_reason(column: SchemaColumn, nan_is_null: bool) -> str:
+    reason = f"output column {column.name} is declared NOT NULL and may be None"
+    if not nan_is_null:
+        return reason
+    return f"{reason}, as pandas gives for NaN: declare it without NOT NULL"
 
 
 def _decimal(

@@ -16,6 +16,7 @@ from presieve.lift.execution import (
     comprehensions,
     exceptions,
     heap,
+    holes,
     inlining,
     opaque_calls,
 )
@@ -27,6 +28,7 @@ from presieve.lift.models import registry
 from presieve.lift.models.builtins import (
     builtin_functions,
     calendar,
+    composites,
     decimals,
     dicts,
     lists,
@@ -56,6 +58,7 @@ from presieve.lift.values.symbolic import Known, ListV, SetV, Value, describe
 MODELS = (
     *(
         calendar,
+        composites,
         comprehensions,
         decimals,
         dicts,
@@ -137,8 +140,9 @@ def _decline_unknown(m: SymbolicMachine, flow: Flow, node: ast.Call) -> DeclineS
     """Return why a call is not known, unless evaluating one of its arguments declines."""
     if any(isinstance(a, ast.Starred) for a in node.args):
         return DeclineSignal("unknown-call", "a call with *")
-    for a in node.args:
-        m.evaluate(a, flow)
+    with holes.apart(m, node):
+        for a in node.args:
+            m.evaluate(a, flow)
     return _unknown_function(m, node)
 
 
@@ -207,6 +211,8 @@ def _is_method(m: SymbolicMachine, node: ast.expr, flow: Flow) -> bool:
         case ast.Attribute(ast.Constant() | ast.Dict() | ast.Subscript() | ast.Call()):
             return True
         case ast.Attribute(ast.Compare() | ast.BinOp() | ast.UnaryOp() | ast.BoolOp()):
+            return True
+        case ast.Attribute(ast.IfExp() | ast.JoinedStr()):
             return True
     return False
 

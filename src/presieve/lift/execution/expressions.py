@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
-from presieve.ir.sorts import STRING
+from presieve.ir.sorts import INT, STRING
 from presieve.ir.terms import FALSE, TRUE, Lit, Term
 from presieve.lift.execution import (
     aliasing,
@@ -19,12 +19,22 @@ from presieve.lift.execution import (
     exceptions,
     growing_lists,
     heap,
+    holes,
     inlining,
     lists_of_rows,
     outer_containers,
 )
 from presieve.lift.execution.state import Comparison, Flow, Operation, SymbolicMachine
-from presieve.lift.models.builtins import calendar, dicts, lists, sets, strings, user_records
+from presieve.lift.models.builtins import (
+    calendar,
+    composites,
+    dicts,
+    lists,
+    regular_expressions,
+    sets,
+    strings,
+    user_records,
+)
 from presieve.lift.models.builtins.arithmetic import binary, unary
 from presieve.lift.models.builtins.comparisons import POSITIVE, boolean, compare, truth
 from presieve.lift.models.pandas import (
@@ -37,16 +47,19 @@ from presieve.lift.models.pandas import (
 )
 from presieve.lift.models.pandas.input_and_output import attribute, evaluate_subscript
 from presieve.lift.python.names import as_constant, member
-from presieve.lift.reason_words import syntax
+from presieve.lift.reason_words import AS_CONSTANT, syntax
 from presieve.lift.values.join_values import merge, without_length
 from presieve.lift.values.symbolic import (
     Clash,
     CountsV,
     DictV,
+    FindingsV,
     GrowingV,
+    HoleV,
     Known,
     ListV,
     MapV,
+    MatchV,
     OptTupleV,
     Scalar,
     SetV,
@@ -54,6 +67,7 @@ from presieve.lift.values.symbolic import (
     TupleV,
     Unbound,
     Value,
+    constant_of,
     is_tagged,
 )
 from presieve.lift.values.whole_columns import AccessV, CalendarV, FrequencyV
@@ -62,6 +76,12 @@ from presieve.semantics.smart_constructors import and_, or_
 
 def evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     """Return the value of an expression on this path. Errors go to the machine."""
+    if m.columns.holes is not None:
+        return holes.evaluate(m, node, flow, _evaluate_here)
+    return _evaluate_here(m, node, flow)
+
+
+def _evaluate_here(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     with m.at(node):
         value = m.force(_evaluate(m, node, flow), flow)
         exceptions.check_value(m, node, value)
@@ -78,7 +98,10 @@ def condition(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Term:
             case ast.UnaryOp(ast.Not(), operand):
                 return negate(condition(m, operand, flow))
             case _:
-                return truth(m, flow, evaluate(m, node, flow))
+                value = evaluate(m, node, flow)
+                if isinstance(value, HoleV):
+                    holes.note_choice(m, value)
+                return truth(m, flow, value)
 
 
 def _condition_op(
@@ -132,7 +155,7 @@ def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
         case ast.Tuple(items):
             return TupleV(tuple(without_length(evaluate(m, i, flow)) for i in items))
         case ast.List(items):
-            return ListV(tuple(without_length(evaluate(m, i, flow)) for i in items))
+            return _list(m, items, flow)
         case ast.Set(items):
             return sets.display(m, flow, [evaluate(m, i, flow) for i in items])
         case ast.Dict(keys, items):
@@ -168,6 +191,20 @@ def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
             return comprehensions.comprehension(m, node, flow)
         case _:
             raise DeclineSignal("unsupported-expression", f"{syntax(node)} is not read")
+
+
+def _list(m: SymbolicMachine, items: list[ast.expr], flow: Flow) -> Value:
+    """Evaluate ``[a, *b]`` as ``[a] + b``; only lists are unpacked."""
+    whole: ListV | GrowingV = ListV(())
+    for item in items:
+        if isinstance(item, ast.Starred):
+            part = flow.opened(evaluate(m, item.value, flow))
+        else:
+            part = ListV((without_length(evaluate(m, item, flow)),))
+        if not isinstance(part, ListV | GrowingV):
+            raise DeclineSignal("unsupported-expression", f"{syntax(item)} is not read")
+        whole = growing_lists.concatenate_lists(whole, part)
+    return whole
 
 
 def combine_operands(operation: Operation) -> Value:
@@ -322,7 +359,8 @@ def _attribute(m: SymbolicMachine, owner: ast.expr, name: str, flow: Flow) -> Va
         if model_value is None:
             raise DeclineSignal(*_explain_member(value, name))
         return model_value
-    field = calendar.attribute(m, flow, m.force(value, flow), name)
+    forced = m.force(value, flow)
+    field = composites.attribute(m, flow, forced, name) or calendar.attribute(m, flow, forced, name)
     if field is not None:
         return field
     model_value = dataframe.attribute_of(m, flow, value, name)
@@ -338,7 +376,7 @@ def _explain_member(owner: Known, name: str) -> tuple[str, str]:
     value = inspect.getattr_static(target, name, None)
     if type(value) in (bool, int, float, str):
         constant = f"{name.upper()} = {value!r}"
-        advice = f"write the value as a constant of the module, {constant}"
+        advice = f"{AS_CONSTANT}{constant}"
         return "unknown-name", f"{text} is an attribute of an object, which is not read: {advice}"
     return "unknown-name", f"{text} is an attribute of an object of a class that is not read"
 
@@ -365,6 +403,28 @@ def item_at(m: SymbolicMachine, flow: Flow, owner: Value, key: Value) -> Value:
     return item_of(m, flow, flow.opened(owner), key) if dict_item is None else dict_item
 
 
+def _part_of_value(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value | None:
+    """Return a part or a character of a text, or a match in it, or an element of a column's array,
+    map or struct; None for other values.
+    """
+    match value:
+        case SplitV():
+            return strings.part_at(m, flow, value, key)
+        case MatchV():
+            return regular_expressions.take_group(m, flow, value, key)
+        case FindingsV():
+            place = constant_of(key, INT)
+            word = None
+            if type(place) is int:
+                word = regular_expressions.word_at(m, flow, value, place)
+            return word or regular_expressions.finding_at(m, flow, value, key)
+        case Scalar() if value.base == STRING:
+            return strings.character(m, flow, value, key)
+        case Scalar() if composites.is_composite(value):
+            return composites.item(m, flow, value, key)
+    return None
+
+
 def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value:
     """Return ``value[key]`` for a value that is not a reference."""
     if isinstance(value, OptTupleV):
@@ -381,12 +441,9 @@ def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value:
         return heap.item(m, flow, value, key)
     if isinstance(value, CountsV):
         return dicts.count_of(m, flow, value, key)
-    if isinstance(value, SplitV):
-        return strings.part_at(m, flow, value, key)
-    if isinstance(value, Scalar) and value.base == STRING:
-        letter = strings.character(m, flow, value, key)
-        if letter is not None:
-            return letter
+    part = _part_of_value(m, flow, value, key)
+    if part is not None:
+        return part
     key = heap.freeze_contents(flow, key, set())
     pandas_item = dataframe.item_of(m, flow, value, key)
     return evaluate_subscript(m, value, key) if pandas_item is None else pandas_item

@@ -62,7 +62,7 @@ def advise_declaring(m: SymbolicMachine, function: Known) -> Iterator[None]:
             raise
         name = code.co_name
         reason = f"{declined.reason}; this is in {name}: {advice(name)}"
-        raise DeclineSignal(declined.code, reason, declined.span) from signal
+        raise signal.saying(reason, declined.span) from signal
 
 
 def _is_in(source: FunctionSource, place: Span) -> bool:

@@ -106,7 +106,7 @@ def _grow(name: str, shape: Shape, value: Value) -> Shape:
         return join_shapes(shape, shape_of(value))
     except DeclineSignal as signal:
         reason = f"variable {name}: {signal.declined.reason}"
-        raise DeclineSignal(signal.declined.code, reason, signal.declined.span) from signal
+        raise signal.saying(reason, signal.declined.span) from signal
 
 
 def _field_names(shapes: Mapping[str, Shape], names: Mapping[str, str]) -> dict[str, list[str]]:

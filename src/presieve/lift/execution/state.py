@@ -289,7 +289,7 @@ class SymbolicMachine:
             declined = signal.declined
             if declined.span is not None:
                 raise
-            raise DeclineSignal(declined.code, declined.reason, self.source.span(node)) from signal
+            raise signal.saying(declined.reason, self.source.span(node)) from signal
         finally:
             self.frame.place = outer
 

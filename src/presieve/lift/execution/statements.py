@@ -15,8 +15,10 @@ from presieve.lift.execution import (
     dynamic_keys,
     exceptions,
     growing_lists,
+    holes,
     lists_of_rows,
     matching,
+    messages,
     outer_containers,
     unrolling,
 )
@@ -94,6 +96,13 @@ def execute(m: SymbolicMachine, body: list[ast.stmt], flow: Flow) -> None:
 
 
 def _execute(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
+    if m.columns.holes is not None:
+        holes.execute(m, node, flow, _execute_here)
+    else:
+        _execute_here(m, node, flow)
+
+
+def _execute_here(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
     exceptions.check_statement(m, node)
     match node:
         case ast.Pass() | ast.Expr(ast.Constant()):
@@ -140,7 +149,7 @@ def _execute(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
         case ast.Expr(ast.Call(ast.Attribute(_, name), _, []) as value) if name in CHANGING:
             calls.change(m, flow, value)
         case ast.Expr(value):
-            evaluate(m, value, flow)
+            messages.execute(m, value, flow)
         case _:
             _decline_unsupported(node)
 

@@ -30,6 +30,7 @@ from presieve.lift.values.symbolic import (
     Clash,
     DictV,
     GrowingV,
+    HoleV,
     LengthV,
     ListV,
     MapV,
@@ -184,6 +185,10 @@ def merge(condition: Term, a: Value, b: Value) -> Value:
         case (Clash(), _):
             return a
         case (_, Clash()):
+            return b
+        case (HoleV(), _):
+            return a
+        case (_, HoleV()):
             return b
     merged_value = _merge_plain(condition, a, b) or _merge_tuples(condition, a, b)
     merged_value = merged_value or _merge_containers(condition, a, b)

@@ -29,6 +29,7 @@ from presieve.lift.values.symbolic import (
     Clash,
     DictV,
     GrowingV,
+    HoleV,
     ListV,
     MapV,
     MissingKeyValue,
@@ -53,6 +54,12 @@ MOST_ITEMS = 16
 
 class NoneShape(Struct, frozen=True):
     """Always None so far."""
+
+
+class HoleShape(Struct, frozen=True):
+    """Anything, see :class:`HoleV`."""
+
+    value: HoleV
 
 
 class ScalarShape(Struct, frozen=True):
@@ -122,6 +129,7 @@ class BitsShape(Struct, frozen=True):
 
 Shape: TypeAlias = (
     NoneShape
+    | HoleShape
     | ScalarShape
     | TagShape
     | TupleShape
@@ -161,6 +169,8 @@ def shape_of(value: Value) -> Shape:
             return TupleShape(tuple(shape_of(v) for v in items), False)
         case OptTupleV(_, items):
             return TupleShape(tuple(shape_of(v) for v in items), True)
+        case HoleV():
+            return HoleShape(value)
         case Clash(reason):
             raise mixed_types_signal(reason)
     raise DeclineSignal(
@@ -174,6 +184,10 @@ def join_shapes(a: Shape, b: Shape) -> Shape:
     match a, b:
         case NoneShape(), NoneShape():
             return a
+        case HoleShape(), _:
+            return a
+        case _, HoleShape():
+            return b
         case (NoneShape(), ScalarShape(sort, traits)) | (ScalarShape(sort, traits), NoneShape()):
             return ScalarShape(option(sort), traits)
         case TagShape(), TagShape():
@@ -272,7 +286,7 @@ def _name(sort: Sort) -> str:
 def leaves(shape: Shape, name: str) -> tuple[tuple[str, Sort], ...]:
     """Return the accumulator fields that hold a variable of this shape, with their sorts."""
     match shape:
-        case NoneShape() | TagShape():
+        case NoneShape() | TagShape() | HoleShape():
             return ()
         case ScalarShape(sort, _):
             return ((name, sort),)
@@ -303,6 +317,8 @@ def symbol(shape: Shape, names: list[str]) -> Value:
     match shape:
         case NoneShape():
             return NONE
+        case HoleShape(value):
+            return value
         case ScalarShape(sort, traits):
             return Scalar(Var(Scope.ACC, names.pop(0), sort), traits)
         case TagShape(tag):
@@ -333,7 +349,7 @@ def _flags(names: list[str], count: int) -> tuple[Term, ...]:
 def field_terms(value: Value, shape: Shape) -> tuple[Term, ...]:
     """Return the terms of a value's fields. The shape must be at least the value's own."""
     match shape:
-        case NoneShape() | TagShape():
+        case NoneShape() | TagShape() | HoleShape():
             return ()
         case ScalarShape(sort, _):
             return (_to_sort(value, sort),)

@@ -28,6 +28,12 @@ OTHER = "\udcff"
 text.
 """
 
+HOLE = "\udcfehole "
+"""The beginning of the names of variables that stand for the truth of a :class:`HoleV`."""
+
+SAME_HOLE = f"{HOLE}same "
+"""The beginning of those names, for a hole that is the same for all rows and groups."""
+
 _QUESTIONS = count()
 
 
@@ -243,17 +249,36 @@ class LengthV(Struct, frozen=True):
 
 
 class SplitV(Struct, frozen=True):
-    """The result of ``text.split(separator)``. ``counted``: the number of parts is not bounded."""
+    """The result of ``text.split(separator)``. ``counted``: the number of parts is not bounded.
+    ``once``: the text is cut once at most; ``last``: from its end on.
+    """
 
     text: Term
     separator: Term
     counted: bool
+    once: bool = False
+    last: bool = False
+
+
+class FindingsV(Struct, frozen=True):
+    """All matches of a pattern in a text, in order. ``group``: what is kept of each."""
+
+    text: Term
+    pattern: str
+    flags: int
+    group: int = 0
 
 
 class MatchV(Struct, frozen=True):
-    """The match of a regular expression in a text; it is None unless ``there`` holds."""
+    """The match of a regular expression in a text; it is None unless ``there`` holds. ``method`` is
+    how the pattern is applied.
+    """
 
     there: Term
+    text: Term
+    pattern: str
+    flags: int
+    method: str
 
 
 class DaysV(Struct, frozen=True):
@@ -336,12 +361,24 @@ class Clash(Struct, frozen=True):
     reason: str
 
 
+class HoleV(Struct, frozen=True):
+    """Any value: an obstacle stands where it is computed. There are such values only where the
+    obstacles behind that one are looked for. ``same``: it is the same for all rows and groups.
+    """
+
+    same: bool
+
+    def truth(self) -> Term:
+        """Return a variable that no fold has, and a new one each time."""
+        return Var(Scope.KEY, f"{SAME_HOLE if self.same else HOLE}{next(_QUESTIONS)}", BOOL)
+
+
 Plain: TypeAlias = (
-    Scalar | NoneV | TupleV | TagV | OptTupleV | Known | SplitV | MatchV | DaysV | BitsV
+    Scalar | NoneV | TupleV | TagV | OptTupleV | Known | SplitV | FindingsV | MatchV | DaysV | BitsV
 )
 Container: TypeAlias = ListV | RowListV | GrowingV | LengthV | DictV | MapV | CountsV | SetV | RefV
 Rows: TypeAlias = ColumnV | RowV | BatchesV | KeyV | SelfV | SizeV | IndexV | PerhapsV
-NoValue: TypeAlias = Unbound | Clash
+NoValue: TypeAlias = Unbound | Clash | HoleV
 Value: TypeAlias = Plain | Container | Rows | WholeV | ArrowV | TableV | ArrowTableV | NoValue
 
 NONE = NoneV()
@@ -443,6 +480,7 @@ _KINDS = {
     "SetV": "a set",
     "BitsV": "bit flags",
     "SplitV": "the parts of a text",
+    "FindingsV": "the matches of a regular expression",
     "MatchV": "the match of a regular expression",
     "DaysV": "a difference of dates",
     "RefV": "a list, dict or set",

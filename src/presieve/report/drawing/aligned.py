@@ -1,33 +1,34 @@
-"""Untrusted. Puts the operators of two plans beside each other: equal ones share a row."""
+"""Untrusted. Puts the operators of several plans beside each other: equal ones share a row."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import groupby, zip_longest
+from itertools import groupby, pairwise, zip_longest
+from typing import TypeAlias
 
 from presieve.report.drawing.drawn_plan import DrawnOperator
 
 
 @dataclass(eq=False, slots=True)
 class PlanRow:
-    """An operator before and after (None: absent). ``folded``: how many operators it stands for."""
+    """An operator in each of the plans (None: absent there). ``folded``: how many operators it
+    stands for.
+    """
 
-    before: DrawnOperator | None
-    after: DrawnOperator | None
+    cells: tuple[DrawnOperator | None, ...]
     folded: int = 0
 
     def operators(self) -> Iterator[DrawnOperator]:
         """The operators that there are."""
-        yield from filter(None, (self.before, self.after))
+        yield from filter(None, self.cells)
 
     @property
     def same(self) -> bool:
-        """Whether the operator occurs in both plans, with the same text."""
-        a, b = self.before, self.after
-        return a is not None and b is not None and _name_and_detail(a) == _name_and_detail(b)
+        """Whether the operator occurs in all plans, with the same text."""
+        return None not in self.cells and len(set(map(_name_and_detail, self.operators()))) == 1
 
 
 def _name_and_detail(operator: DrawnOperator) -> tuple[str, str]:
@@ -38,26 +39,57 @@ def _name(operator: DrawnOperator) -> str:
     return operator.name
 
 
-def align(before: Sequence[DrawnOperator], after: Sequence[DrawnOperator]) -> list[PlanRow]:
-    """Rows of equal operators, and between them of operators with equal names. What is left between
-    these on both sides shares rows: it is another plan in the place of the first.
+def _of_groups(operator: DrawnOperator) -> object:
+    """An operator over groups may take the place of another one; of the others, each is itself."""
+    is_over_groups = operator.name == "Aggregate" or operator.name.startswith("FlatMapGroups")
+    return "groups" if is_over_groups else operator
+
+
+_Pair: TypeAlias = tuple[DrawnOperator | None, DrawnOperator | None]
+
+
+def align(*plans: Sequence[DrawnOperator]) -> list[PlanRow]:
+    """Rows of equal operators, and between them of operators over groups, then of operators with
+    equal names. What is left between these on both sides shares rows: it is another plan in the
+    place of the first. Each plan is compared with the one before.
     """
-    return list(_align(before, after, (_name_and_detail, _name)))
+    rows = [PlanRow((op,)) for op in plans[0]]
+    for before, after in pairwise(plans):
+        rows = [*_extended(rows, _align(before, after, (_name_and_detail, _of_groups, _name)))]
+    return rows
+
+
+def _extended(rows: Sequence[PlanRow], pairs: Iterable[_Pair]) -> Iterator[PlanRow]:
+    """Add a plan to the rows, whose operators stand beside those of the last plan as in ``pairs``,
+    which are in the order of the rows.
+    """
+    width = len(rows[0].cells)
+    waiting = iter(rows)
+    for before, after in pairs:
+        if before is None:
+            yield PlanRow((*(None,) * width, after))
+            continue
+        for row in waiting:
+            is_beside = row.cells[-1] is before
+            yield PlanRow((*row.cells, after if is_beside else None))
+            if is_beside:
+                break
+    yield from (PlanRow((*row.cells, None)) for row in waiting)
 
 
 def _align(
     before: Sequence[DrawnOperator],
     after: Sequence[DrawnOperator],
     likenesses: Sequence[Callable[[DrawnOperator], object]],
-) -> Iterator[PlanRow]:
+) -> Iterator[_Pair]:
     if not likenesses:
-        yield from map(PlanRow, *zip(*zip_longest(before, after), strict=True))
+        yield from zip_longest(before, after)
         return
     likeness, *weaker = likenesses
     a, b = [*map(likeness, before)], [*map(likeness, after)]
     for tag, i, end_i, j, end_j in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         if tag == "equal":
-            yield from map(PlanRow, before[i:end_i], after[j:end_j])
+            yield from zip(before[i:end_i], after[j:end_j], strict=True)
         else:
             yield from _align(before[i:end_i], after[j:end_j], weaker)
 
@@ -89,4 +121,4 @@ def _one_row(run: Sequence[PlanRow]) -> PlanRow:
     listed = ", ".join(n if times == 1 else f"{times} {n}" for n, times in names.items())
     steps, above = min(op.steps for op in operators), operators[0].parent
     box = DrawnOperator(f"{len(run)} operators", listed, above, steps=steps)
-    return PlanRow(box, box, len(run))
+    return PlanRow((box,) * len(run[0].cells), len(run))

@@ -84,7 +84,7 @@ def _linked(rows: list[tuple[int, str]]) -> tuple[DrawnOperator, ...]:
 def conjuncts(condition: str) -> tuple[str, ...]:
     """Split a condition as Catalyst prints it, with parentheses around every AND."""
     inner = _strip_parentheses(condition)
-    parts = _split_at_ands(inner)
+    parts = _split_outside(inner, " AND ")
     if len(parts) == 1:
         return (inner,)
     return tuple(p for part in parts for p in conjuncts(part))
@@ -108,13 +108,27 @@ def _closing_position(text: str) -> int | None:
     return None
 
 
-def _split_at_ands(text: str) -> list[str]:
-    """Split a text at the ANDs outside parentheses."""
+def _split_outside(text: str, separator: str) -> list[str]:
+    """Split a text at the separators outside parentheses and brackets."""
     parts: list[str] = []
     depth = start = 0
     for at, char in enumerate(text):
-        depth += (char == "(") - (char == ")")
-        if depth == 0 and text.startswith(" AND ", at):
+        depth += (char in "([") - (char in ")]")
+        if depth == 0 and text.startswith(separator, at):
             parts.append(text[start:at])
-            start = at + 5
+            start = at + len(separator)
     return [*parts, text[start:]]
+
+
+def output_names(detail: str) -> tuple[str, ...]:
+    """The names of the expressions in the last list in brackets that a text ends with; of an
+    expression without a name of its own, its text.
+    """
+    depth, start = 0, len(detail)
+    for at in range(len(detail) - 1, -1, -1):
+        depth += (detail[at] in ")]") - (detail[at] in "([")
+        if depth == 0:
+            start = at
+            break
+    listed = detail[start + 1 : -1] if detail.endswith("]") else ""
+    return tuple(part.rpartition(" AS ")[2].strip() for part in _split_outside(listed, ", "))

@@ -1,5 +1,5 @@
-"""Untrusted. A plan before and after as two columns of boxes, with equal operators at the same
-height.
+"""Untrusted. A plan as columns of boxes, as written, with the filter, and as it runs. Equal
+operators are at the same height.
 
 A tree is shown as an outline: the result on top, each operator in its own row, the last child
 right below its parent and the other children one step to the right. So a picture is no wider than a
@@ -9,27 +9,40 @@ phone, however many joins there are. The browser sets the boxes and wraps their 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
+from presieve.ir.inner_names import CLASS
+from presieve.records import replace
 from presieve.report import sentences
 from presieve.report.drawing.aligned import PlanRow, align, fold
-from presieve.report.drawing.drawn_plan import DrawnOperator, conjuncts, parse
-from presieve.report.drawing.roles import FILTER, Role, Roles, calls_function_of, changes, roles_of
-from presieve.report.report_data import BoundaryReport, ReportData
+from presieve.report.drawing.drawn_plan import DrawnOperator, output_names, parse
+from presieve.report.drawing.names_in_plans import inner_names
+from presieve.report.drawing.roles import (
+    FILTER,
+    AnyReport,
+    Role,
+    Roles,
+    calls_function_of,
+    roles_of,
+)
+from presieve.report.report_data import BoundaryReport, FunctionReport, ReportData
 
 if TYPE_CHECKING:
+    from presieve.backend.statistics.metrics import Measurement
     from presieve.backend.statistics.sizes import Size
 
-Side: TypeAlias = Literal["before", "after"]
+Side: TypeAlias = Literal["written", "filtered", "runs"]
 
 TAGS: dict[Role, str] = {
     "written": "filter as written",
     "residual": "residual",
     "function": "function",
+    "replacement": "replacement",
     "prefilter": "pre-filter",
+    "check": "check",
     "stays": "filter, kept",
     "scan": "scan",
 }
@@ -80,9 +93,17 @@ class Picture(Struct, frozen=True):
         """The boxes, from the result down."""
         return tuple(b for b in self.rows if b is not None)
 
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """How far to the right the line stands that passes each row, to the next box below."""
+        steps = [0]
+        for box in reversed(self.rows):
+            steps.append(steps[-1] if box is None else box.steps - (box.place == "branch"))
+        return tuple(reversed(steps[1:]))
+
 
 class Pictures(Struct, frozen=True):
-    """Both pictures, or one if the plan is unchanged; ``roles`` are those that occur in them."""
+    """The pictures, only one if the plan is unchanged; ``roles`` are those that occur in them."""
 
     sides: tuple[Picture, ...]
     roles: tuple[Role, ...]
@@ -91,78 +112,150 @@ class Pictures(Struct, frozen=True):
 
 def pictures(data: ReportData) -> Pictures | None:
     """Draw the plans of a report; None if there is nothing to see, or too much."""
-    before = parse(data.plan_before)
-    after = (data.changed and parse(data.plan_after)) or before
-    if not before or not data.boundaries or max(len(before), len(after)) > MOST_OPERATORS:
+    shown = functions_shown(data)
+    plans = _plans(data)
+    if not plans or not (data.boundaries or shown):
         return None
-    rows = align(before, after)
-    roles = roles_of(rows, data.boundaries)
-    drawing = _Drawing(data, roles, rows)
+    if max(map(len, plans.values())) > MOST_OPERATORS:
+        return None
+    rows = align(*plans.values())
+    roles = roles_of(rows, data.boundaries, shown)
+    sides = (*plans,)
+    drawing = _Drawing(data, roles, rows, sides)
     folded = fold(rows, roles.matters)
-    sides: tuple[Side, ...] = ("before", "after") if data.changed else ("before",)
-    drawn = tuple(Picture(s, tuple(drawing.box(row, s) for row in folded)) for s in sides)
+    drawn = tuple(
+        Picture(s, _with_one_root(drawing.box(row, i) for row in folded))
+        for i, s in enumerate(sides)
+    )
     met = {b.role for p in drawn for b in p.boxes}
-    return Pictures(drawn, tuple(r for r in TAGS if r in met), len(before))
+    return Pictures(drawn, tuple(r for r in TAGS if r in met), len(plans["written"]))
+
+
+def _with_one_root(boxes: Iterable[Box | None]) -> tuple[Box | None, ...]:
+    """Set a root below the place of a filter that is gone."""
+    placed: list[Box | None] = []
+    has_root = False
+    for box in boxes:
+        is_second = box is not None and box.place == "root" and has_root
+        placed.append(replace(box, place="below") if box and is_second else box)
+        has_root = has_root or box is not None
+    return tuple(placed)
+
+
+def _plans(data: ReportData) -> dict[Side, tuple[DrawnOperator, ...]]:
+    """Parse the plans that differ; nothing if there is no plan as written."""
+    written = parse(data.plan_before)
+    runs = parse(data.plan_after) if data.changed else ()
+    filtered = parse(data.plan_filtered) if runs else ()
+    plans: dict[Side, tuple[DrawnOperator, ...]] = {"written": written} if written else {}
+    texts = [_text(p) for p in (written, runs)]
+    if written and filtered and _text(filtered) not in texts:
+        plans["filtered"] = filtered
+    if written and runs:
+        plans["runs"] = runs
+    return plans
+
+
+def _text(plan: Sequence[DrawnOperator]) -> list[tuple[int, str, str]]:
+    return [(op.steps, op.name, op.detail) for op in plan]
+
+
+def functions_shown(data: ReportData) -> tuple[FunctionReport, ...]:
+    """The functions that are shown although no filter may meet them: those that change."""
+    return tuple(f for f in data.functions if data.changed and (f.compiled or f.pruned))
 
 
 class _Drawing:
     """Writes the boxes of one report."""
 
-    def __init__(self, data: ReportData, roles: Roles, rows: Sequence[PlanRow]) -> None:
+    def __init__(
+        self, data: ReportData, roles: Roles, rows: Sequence[PlanRow], sides: Sequence[Side]
+    ) -> None:
         self._data = data
         self._roles = roles
+        self._sides = sides
         self._row_of = {op: row for row in rows for op in row.operators()}
         leaves = [row for row in rows if not any(op.children for op in row.operators())]
         self._sizes = dict(_match_sizes(leaves, data.sizes))
-        self._scans_once = sum(row.before is not None for row in leaves) == 1
-        self._with_ghosts = rows[-1].after is not None
+        self._scans_once = sum(row.cells[0] is not None for row in leaves) == 1
 
-    def box(self, row: PlanRow, side: Side) -> Box | None:
-        """The box of a row; None if this plan has none."""
-        op = row.before if side == "before" else row.after
-        role = (self._roles.before if side == "before" else self._roles.after).get(row, "")
+    def box(self, row: PlanRow, side: int) -> Box | None:
+        """The box of a row in one of the plans; None if it has none."""
+        op = row.cells[side]
         if op is None:
-            gone = side == "after" and self._roles.before.get(row) == "written"
-            if row.before is None or not gone or not self._with_ghosts:
-                return None
-            return Box("ghost", "no filter is left here", *_place(row))
+            gone = self._gone(row, side)
+            return Box("ghost", gone, *_place(next(row.operators()))) if gone else None
+        role = self._roles.of.get(op, "")
         full = f"{op.name} {op.detail}".strip()
         if row.folded:
-            return Box("folded", op.name, *_place(row), full, parts=(Part(op.detail),))
+            return Box("folded", op.name, *_place(op), full, parts=(Part(op.detail),))
         report = self._roles.report.get(row) if role == "function" else None
         title = report.function if report and calls_function_of(op, report) else op.name
         parts = tuple(p for p in self._parts(op, row, side) if p.text)
         label = self._label(row, op, side)
-        return Box(role, title, *_place(row), full, TAGS.get(role, ""), parts, label)
+        return Box(role, title, *_place(op), full, TAGS.get(role, ""), parts, label)
 
-    def _parts(self, op: DrawnOperator, row: PlanRow, side: Side) -> Iterator[Part]:
-        role = self._roles.before.get(row)
+    def _gone(self, row: PlanRow, side: int) -> str:
+        """Say that nothing is left of a filter, if a proof says so and the plan has no filter here;
+        else nothing.
+        """
+        was_filter = any(op and self._roles.of.get(op) == "written" for op in row.cells[:side])
+        report = self._roles.report.get(row)
+        is_exact = isinstance(report, BoundaryReport) and report.kind == "exact"
+        return sentences.NOTHING_LEFT if was_filter and is_exact else ""
+
+    def _parts(self, op: DrawnOperator, row: PlanRow, side: int) -> Iterator[Part]:
+        role = self._roles.of.get(op)
+        report = self._roles.report.get(row)
         if role == "function":
             yield Part(_operator_text(op))
+        elif role == "replacement":
+            yield from _parts_of_replacement(op, report)
         elif op.name == FILTER:
-            yield from _parts_of_filter(op, row, side)
+            yield from self._parts_of_filter(row, side)
+        elif inner_names(op.detail):
+            yield from _parts_over_inner_names(op, row.cells[side - 1] if side else None)
         else:
             yield Part(_without_brackets(op.detail))
-        pushed = self._roles.report[row].pushed_to_scan if role == "scan" else ()
-        if pushed and side == "after":
+        if role == "scan" and side and isinstance(report, BoundaryReport) and report.pushed_to_scan:
             yield Part("pushed filters:", kind="fact")
-            yield from _limited([Part(text, "+") for text in pushed], _MOST_PUSHED)
+            yield from _limited([Part(text, "+") for text in report.pushed_to_scan], _MOST_PUSHED)
         size = self._sizes.get(row)
         if size is not None:
             yield Part(sentences.size(size.rows, size.bytes, size.files), kind="fact")
 
-    def _label(self, row: PlanRow, op: DrawnOperator, side: Side) -> str:
+    def _parts_of_filter(self, row: PlanRow, side: int) -> Iterator[Part]:
+        """The conjuncts; those that move come first, because readers look for them."""
+        op = row.cells[side]
+        assert op is not None
+        gone, new = self._roles.changes(row, side)
+        signs = dict.fromkeys(new, "+") | dict.fromkeys(gone, "-")
+        conditions = dict.fromkeys(self._roles.conditions[op])
+        shown = sorted(conditions, key=lambda c: c not in signs)
+        yield from _limited([Part(c, signs.get(c, "")) for c in shown], _MOST_CONJUNCTS)
+        if inner_names(op.detail) and not any(inner_names(c) for c in shown):
+            yield Part(sentences.IN_OTHER_NAMES, kind="fact")
+
+    def _label(self, row: PlanRow, op: DrawnOperator, side: int) -> str:
         """The number of rows that an operator returns, as text; empty if unknown."""
         size = self._sizes.get(row)
-        measured = self._data.measured
-        if measured is not None and self._scans_once and not op.children:
-            run = measured.written if side == "before" else measured.optimized
-            return f"{run.scanned:,} rows measured"
-        if side == "after" and self._roles.after.get(row) == "prefilter":
-            return self._kept_rows(op, self._roles.report[row])
-        if size is not None and (side == "before" or not self._data.changed):
+        name = self._sides[side]
+        run = self._run(name)
+        if run is not None and self._scans_once and not op.children:
+            return sentences.scanned(run.scanned, size.rows if size and side else None)
+        if self._roles.of.get(op) == "prefilter" and name != "written":
+            report = self._roles.report[row]
+            return self._kept_rows(op, report) if isinstance(report, BoundaryReport) else ""
+        if size is not None and name == "written":
             return f"{size.rows:,} rows"
         return ""
+
+    def _run(self, side: Side) -> Measurement | None:
+        """The measured run of a plan; that with the filter alone does not run."""
+        measured = self._data.measured
+        if measured is None or side == "filtered":
+            return None
+        return measured.written if side == "written" else measured.optimized
 
     def _kept_rows(self, op: DrawnOperator, report: BoundaryReport) -> str:
         share = report.estimated_selectivity
@@ -178,21 +271,32 @@ class _Drawing:
         return f"about {size.rows * share:,.0f} rows ({sentences.as_percentage(share)})"
 
 
-def _place(row: PlanRow) -> tuple[Literal["root", "below", "branch"], int]:
+def _place(op: DrawnOperator) -> tuple[Literal["root", "below", "branch"], int]:
     """Where a box stands, and so many steps to the right."""
-    op = max(row.operators(), key=lambda op: op.parent is not None)
     steps = min(op.steps, _MOST_STEPS)
     if op.parent is None:
         return "root", steps
     return ("branch" if op.steps > op.parent.steps else "below"), steps
 
 
-def _parts_of_filter(op: DrawnOperator, row: PlanRow, side: Side) -> Iterator[Part]:
-    """The conjuncts; those that move come first, because readers look for them."""
-    gone, new = changes(row)
-    changed = dict.fromkeys(gone, "-") if side == "before" else dict.fromkeys(new, "+")
-    shown = sorted(dict.fromkeys(conjuncts(op.detail)), key=lambda c: c not in changed)
-    yield from _limited([Part(c, changed.get(c, "")) for c in shown], _MOST_CONJUNCTS)
+def _parts_of_replacement(op: DrawnOperator, report: AnyReport | None) -> Iterator[Part]:
+    """The operator, and what it computes in place of the function."""
+    yield Part(_operator_text(op))
+    compiled = report.compiled if report is not None else None
+    if report is not None and compiled is not None:
+        yield Part(f"in place of {report.function}: {sentences.FORMS[compiled.form]}", kind="fact")
+
+
+def _parts_over_inner_names(op: DrawnOperator, before: DrawnOperator | None) -> Iterator[Part]:
+    """What an operator says without inner names: what it says ``before`` in the previous plan, or
+    the columns that it returns.
+    """
+    if before is not None and before.name == op.name and not inner_names(before.detail):
+        yield Part(_without_brackets(before.detail))
+    else:
+        yield Part(", ".join(name for name in output_names(op.detail) if not inner_names(name)))
+    of_classes = inner_names(op.detail) == (CLASS,)
+    yield Part(sentences.OF_CLASSES if of_classes else sentences.FROM_REPLACEMENT, kind="fact")
 
 
 def _limited(parts: Sequence[Part], most: int) -> Iterator[Part]:
@@ -210,8 +314,8 @@ def _match_sizes(
         sizes_there = by_columns.setdefault(size.columns, {})
         sizes_there[size.rows, size.bytes, size.files] = size
     for row in leaves:
-        op = row.before or row.after
-        listed = re.match(r"\[(.*?)\]", op.detail) if op and op.name == "Relation" else None
+        op = next(row.operators())
+        listed = re.match(r"\[(.*?)\]", op.detail) if op.name == "Relation" else None
         candidates = by_columns.get(tuple(listed[1].split(",")), {}) if listed else {}
         if len(candidates) == 1:
             yield row, next(iter(candidates.values()))

@@ -1,18 +1,23 @@
-"""Untrusted. The role of each operator of a plan in a pushdown: the filter as written,
-its residual, the function, the pre-filter below it, the scan.
+"""Untrusted. The role of each operator of a plan in a pushdown: the filter as written, its
+residual, the function or what runs in its place, the pre-filter below it, the scan.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from presieve.ir.inner_names import CLASS
 from presieve.report.drawing.aligned import PlanRow
 from presieve.report.drawing.drawn_plan import DrawnOperator, conjuncts
-from presieve.report.report_data import BoundaryReport
+from presieve.report.drawing.names_in_plans import inner_names
+from presieve.report.report_data import BoundaryReport, FunctionReport
 
-Role: TypeAlias = Literal["", "function", "written", "residual", "prefilter", "stays", "scan"]
+Role: TypeAlias = Literal[
+    "", "function", "replacement", "written", "residual", "prefilter", "check", "stays", "scan"
+]
+AnyReport: TypeAlias = BoundaryReport | FunctionReport
 
 FILTER = "Filter"
 _EVALUATES = ("EvalPython", "BatchEvalPythonUDTF", "ArrowEvalPythonUDTF")
@@ -22,67 +27,95 @@ _NAMES = {"Project": _EVALUATES, "PythonUDTF": (*_EVALUATES, "Generate")}
 
 @dataclass(slots=True)
 class Roles:
-    """For each row, its role in each plan, and the report that is about it: of a function, of a
-    function with this scan alone below it, or of the one that a pre-filter stands below.
+    """For each operator, its role in its plan; for each row, the report that is about it: of a
+    function, of a function with this scan alone below it, or of the one that a pre-filter stands
+    below, or a filter above. ``conditions`` are the conjuncts of each filter, for people.
     """
 
-    before: dict[PlanRow, Role] = field(default_factory=dict)
-    after: dict[PlanRow, Role] = field(default_factory=dict)
-    report: dict[PlanRow, BoundaryReport] = field(default_factory=dict)
+    conditions: Mapping[DrawnOperator, tuple[str, ...]]
+    of: dict[DrawnOperator, Role] = field(default_factory=dict)
+    report: dict[PlanRow, AnyReport] = field(default_factory=dict)
+
+    def changes(self, row: PlanRow, side: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The conjuncts of a filter that are gone in the next plan, and those that are new since
+        the previous one.
+        """
+        before, shown, after = (
+            self._shown(row.cells[i] if 0 <= i < len(row.cells) else row.cells[side])
+            for i in (side - 1, side, side + 1)
+        )
+        return (
+            tuple(c for c in shown if c not in after),
+            tuple(c for c in shown if c not in before),
+        )
+
+    def _shown(self, op: DrawnOperator | None) -> tuple[str, ...]:
+        return self.conditions.get(op, ()) if op is not None else ()
 
     def matters(self, row: PlanRow) -> bool:
         """Whether the operator has a role in the pushdown, or differs between the plans."""
-        return row in self.before or row in self.after or not row.same
-
-    def set(self, row: PlanRow, role: Role, report: BoundaryReport | None = None) -> None:
-        """Give a row the same role in both plans."""
-        self.before[row] = self.after[row] = role
-        if report is not None:
-            self.report[row] = report
+        return not row.same or any(op in self.of for op in row.operators())
 
 
-def roles_of(rows: Sequence[PlanRow], reports: Sequence[BoundaryReport]) -> Roles:
-    """The roles in plans with these boundaries, outer ones first as in the report."""
-    roles = Roles()
-    for row, report in _boundaries(rows, reports):
-        roles.set(row, "function", report)
-    boundaries = {op: report for row, report in roles.report.items() for op in row.operators()}
-    above_one = {upper for op in boundaries for upper in op.ancestors()}
-    for row in rows:
-        if FILTER in (op.name for op in row.operators()):
-            above = row.after and _first(row.after.ancestors(), boundaries)
-            below = not above_one.isdisjoint(row.operators())
-            _set_role_of_filter(roles, row, above or None, below)
+def roles_of(
+    rows: Sequence[PlanRow],
+    boundaries: Sequence[BoundaryReport],
+    functions: Sequence[FunctionReport] = (),
+) -> Roles:
+    """The roles in plans with these boundaries, outer ones first as in the report.
+
+    ``functions`` are those of which calls without a filter above are shown, too.
+    """
+    roles = Roles(_conditions(rows))
+    for row, report in _calls(rows, [*boundaries, *functions]):
+        roles.report[row] = report
         for op in row.operators():
-            scanned = None if op.children else _first(_only_readers(op), boundaries)
-            if scanned is not None and row not in roles.report:
-                roles.set(row, "scan", scanned)
+            roles.of[op] = "function" if calls_function_of(op, report) else "replacement"
+    reports = {op: report for row, report in roles.report.items() for op in row.operators()}
+    bottom = {upper: reports[op] for op in [*reports][::-1] for upper in op.ancestors()}
+    for row in rows:
+        _set_roles_of_filter(roles, row, reports, bottom)
+        for op in row.operators():
+            scanned = None if op.children else _first(_only_readers(op), reports)
+            if scanned is not None and op not in roles.of:
+                roles.of[op] = "scan"
+                roles.report.setdefault(row, scanned)
     return roles
 
 
-def _set_role_of_filter(
-    roles: Roles, row: PlanRow, above: BoundaryReport | None, below: bool
-) -> None:
-    """``above``: the nearest boundary above the filter as rewritten. ``below``: there is a boundary
-    below the filter.
+_Reports: TypeAlias = Mapping[DrawnOperator, AnyReport]
+
+
+def _set_roles_of_filter(roles: Roles, row: PlanRow, above: _Reports, below: _Reports) -> None:
+    """Set the roles of a filter in all plans.
+
+    ``above`` are reports by the operators that they are about, and ``below`` by the operators that
+    these are below, the outermost first.
     """
-    gone, new = changes(row)
-    if gone and below:
-        roles.before[row] = "written"
-        if row.after is not None:
-            roles.after[row] = "residual"
-    if new and above is not None:
-        roles.after[row] = "prefilter"
-        roles.report[row] = above
-    elif new and below:
-        roles.after[row] = "residual"
-    elif below and not gone:
-        roles.set(row, "stays")
+    role: Role = ""
+    for side, op in enumerate(row.cells):
+        if op is None or op.name != FILTER:
+            continue
+        gone, new = roles.changes(row, side)
+        upper = _first(op.ancestors(), above)
+        if any(f" AS {CLASS}" in other.detail for other in op.ancestors()):
+            role = "check"
+        elif new and upper is not None:
+            role = "prefilter"
+            roles.report[row] = upper
+        elif op in below and (role == "written" or new):
+            role = "residual"
+        elif op in below and not role:
+            role = "written" if gone else "stays"
+        if role in ("written", "residual", "stays") and op in below:
+            roles.report.setdefault(row, below[op])
+        if role:
+            roles.of[op] = role
 
 
-def _boundaries(
-    rows: Sequence[PlanRow], reports: Sequence[BoundaryReport]
-) -> Iterator[tuple[PlanRow, BoundaryReport]]:
+def _calls(
+    rows: Sequence[PlanRow], reports: Sequence[AnyReport]
+) -> Iterator[tuple[PlanRow, AnyReport]]:
     """Find each report's operator: the first one of its kind that calls its function. What stands
     beside it took its place.
     """
@@ -95,8 +128,8 @@ def _boundaries(
             yield row, report
 
 
-def calls_function_of(op: DrawnOperator, report: BoundaryReport) -> bool:
-    """Whether this may be the operator of a boundary."""
+def calls_function_of(op: DrawnOperator, report: AnyReport) -> bool:
+    """Whether this may be the operator that a report is about."""
     ends = _NAMES.get(report.operator, (report.operator,))
     return op.name.endswith(ends) and all(
         f"{name}(" in op.detail for name in report.function.split(", ")
@@ -111,17 +144,24 @@ def _only_readers(op: DrawnOperator) -> Iterator[DrawnOperator]:
         yield upper
 
 
-def _first(
-    operators: Iterator[DrawnOperator], boundaries: dict[DrawnOperator, BoundaryReport]
-) -> BoundaryReport | None:
-    return next((boundaries[op] for op in operators if op in boundaries), None)
+def _first(operators: Iterator[DrawnOperator], reports: _Reports) -> AnyReport | None:
+    return next((reports[op] for op in operators if op in reports), None)
 
 
-def changes(row: PlanRow) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The conjuncts of a filter that are gone, and those that are new."""
-    old, new = _conjuncts(row.before), _conjuncts(row.after)
-    return (tuple(c for c in old if c not in new), tuple(c for c in new if c not in old))
-
-
-def _conjuncts(op: DrawnOperator | None) -> tuple[str, ...]:
-    return conjuncts(op.detail) if op is not None and op.name == FILTER else ()
+def _conditions(rows: Sequence[PlanRow]) -> dict[DrawnOperator, tuple[str, ...]]:
+    """The conjuncts of each filter. Those of a filter on what runs in place of a function are the
+    ones of the previous plan, in other names, unless Spark has moved them elsewhere.
+    """
+    shown: dict[DrawnOperator, tuple[str, ...]] = {}
+    for side in range(len(rows[0].cells)):
+        filters = [(row, op) for row in rows if (op := row.cells[side]) and op.name == FILTER]
+        shown |= {op: conjuncts(op.detail) for _, op in filters}
+        before: dict[DrawnOperator, tuple[str, ...]] = {}
+        for row, op in filters:
+            mate = row.cells[side - 1] if side else None
+            before[op] = shown.get(mate, ()) if mate else ()
+        renamed = [op for op in before if side and inner_names(op.detail)]
+        moved = {c for op in before if op not in renamed for c in shown[op] if c not in before[op]}
+        for op in renamed:
+            shown[op] = tuple(c for c in before[op] if c not in moved) or shown[op]
+    return shown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from presieve.ir.terms import Op
-from presieve.sql.expressions.entry import Entry
+from presieve.sql.expressions.entry import Entry, always
 
 _DOUBLES = ("float", "double")
 
@@ -11,6 +11,8 @@ ADD = Entry("Add", 2, Op.SQL_FLOAT_ADD, total=_DOUBLES)
 SUBTRACT = Entry("Subtract", 2, Op.SQL_FLOAT_SUB, total=_DOUBLES)
 MULTIPLY = Entry("Multiply", 2, Op.SQL_FLOAT_MUL, total=_DOUBLES)
 DIVIDE = Entry("Divide", 2, Op.SQL_FLOAT_DIV)
+TRY_DIVIDE = always("TryDivide", 1)
+"""Around the division that it stands for, which has no result where it would raise."""
 UNARY_MINUS = Entry("UnaryMinus", 1, total=_DOUBLES)
 ABS = Entry("Abs", 1, total=_DOUBLES)
 OF_ONE_TYPE = (ADD, SUBTRACT, MULTIPLY, DIVIDE, UNARY_MINUS, ABS)

@@ -19,7 +19,7 @@ from presieve.semantics.types import decimal_type
 from presieve.semantics.values import INTEGERS
 from presieve.sql.catalyst import expression
 from presieve.sql.catalyst_tree import MEANING, ExprNode
-from presieve.sql.expressions import basics, numeric, textual, times
+from presieve.sql.expressions import basics, composites, numeric, textual, times
 from presieve.sql.expressions.entry import Entry
 from presieve.sql.monotone_times import FORMAT, UNITS
 from presieve.sql.piecewise import is_null, type_name
@@ -32,7 +32,16 @@ def can_raise(tree: Sequence[Mapping[str, object]]) -> bool:
     """Whether an expression has a node that is not known never to raise. The tree is the output of
     ``TreeNode.toJSON``; LIKE has its escape character only if it was added.
     """
-    return not all(map(_never_raises, _nodes(tree)))
+    nodes = list(_nodes(tree))
+    tried = {id(d) for n in nodes if n.entry is numeric.TRY_DIVIDE for d in _tried(n)}
+    return not all(id(node) in tried or _never_raises(node) for node in nodes)
+
+
+def _tried(node: ExprNode) -> Iterator[ExprNode]:
+    """Yield the division of numbers below ``try_divide``, which is NULL where it would raise. Of
+    other types ``TryEval`` stands in between.
+    """
+    yield from (c for c in node.children if c.entry is numeric.DIVIDE and _type(c) in _DOUBLES)
 
 
 def _never_raises(node: ExprNode) -> bool:
@@ -189,6 +198,12 @@ def _ignores_other_digits(node: ExprNode) -> bool:
     return node.fields.get("failOnError") is False
 
 
+def _takes_element(node: ExprNode) -> bool:
+    """Whether this is ``try_element_at`` of a text as key, or of a place that is not zero."""
+    is_text = _text(node.children[1]) is not None
+    return node.fields.get("failOnError") is False and (is_text or bool(_number(node.children[1])))
+
+
 def _like(node: ExprNode) -> bool:
     """Whether the pattern is constant, the escape character is known, and each one in the pattern
     stands before a special character.
@@ -224,5 +239,6 @@ CONDITIONS: Mapping[Entry, Condition] = {
     textual.RLIKE: _rlike,
     textual.SPLIT_PART: _splits,
     textual.UNHEX: _ignores_other_digits,
+    composites.ELEMENT_AT: _takes_element,
 }
 """When an expression never raises, if more than the types of its operands decides."""

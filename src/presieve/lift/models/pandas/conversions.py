@@ -17,6 +17,7 @@ from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, none_lit
 from presieve.lift.execution import outer_containers
 from presieve.lift.execution.count_fields import any_row
 from presieve.lift.execution.state import ModelCall
+from presieve.lift.models.builtins.mathematics import numpy_root
 from presieve.lift.models.pandas.arithmetic import fit_integers, make_exact
 from presieve.lift.models.pandas.series import (
     NAN,
@@ -258,10 +259,12 @@ _MOST_DIGITS = 22
 
 
 @function("numpy.sqrt", arguments=1, fresh=True)
-def square_root(call: ModelCall) -> VectorV | None:
-    """``numpy.sqrt`` of a column of doubles: NaN for numbers below zero."""
+def square_root(call: ModelCall) -> VectorV | Scalar | None:
+    """``numpy.sqrt`` of a number or a column of doubles: NaN for numbers below zero."""
     v = vector(call.m, call.args[0])
-    if v is None or strip(v.term.sort) != FLOAT or v.loose:
+    if v is None:
+        return numpy_root(call)
+    if strip(v.term.sort) != FLOAT or v.loose:
         return None
     x, absent = unwrap_option(v.term), is_none(v.term)
     below = fold_constants(app(Op.PY_LT, x, float_lit(0.0)))

@@ -1,0 +1,1 @@
+"""Untrusted. Baselines: what presieve did for a job, kept in a file, and what became of it."""

@@ -1,0 +1,1 @@
+"""Untrusted. What runs took, for programs and in sums."""
