@@ -35,7 +35,8 @@ def helper(x):
     return x
 
 
-min = hash
+def min(*values):
+    return values[0]
 
 
 def clock(v: pd.Series) -> float:
@@ -97,22 +98,7 @@ def coin3(v: pd.Series) -> float:
 def prints(v: pd.Series) -> float:
     best = 0.0
     for x in v:
-        print(x)
-        best = hash(x)  # unknown-call
-    return best
-
-
-def writes(v: pd.Series) -> float:
-    best = 0.0
-    for x in v:
-        open("numbers", "a").write(str(x))  # impure-io
-    return best
-
-
-def uses_what_print_gives(v: pd.Series) -> float:
-    best = 0.0
-    for x in v:
-        best = print(x)  # impure-io
+        print(x)  # impure-io
     return best
 
 

@@ -49,7 +49,6 @@ def command(
     cost: opt.Cost = None,
     compile: opt.Compile = None,
     reorder: opt.Reorder = None,
-    effects: opt.Effects = None,
     declare: opt.Declare = None,
     pure: opt.Pure = None,
 ) -> None:
@@ -60,8 +59,7 @@ def command(
     there, too, and standard output gets one object. Options for presieve come before JOB.py.
     """
     written = {"policy": policy, "budget": budget, "cost": cost, "compile": compile}
-    said = {"reorder": reorder, "effects": effects, "declare": declare, "pure": pure}
-    cli_options = opt.read_given_options(**written, **said)
+    cli_options = opt.read_given_options(**written, reorder=reorder, declare=declare, pure=pure)
     loaded_job = jobs.read_job(job)
     output.check_writable(ledger)
     watched = json or measure or ledger is not None

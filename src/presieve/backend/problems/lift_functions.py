@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, partial
-from types import FunctionType, MethodType
+from types import FunctionType
 
 from msgspec import Struct, field
 
@@ -32,7 +32,7 @@ from presieve.backend.problems.load_functions import (
     takes_key,
     takes_pandas,
 )
-from presieve.backend.problems.passthrough import Unlifted, analyze_unlifted, assume_unmissed
+from presieve.backend.problems.passthrough import Unlifted, analyze_unlifted
 from presieve.backend.problems.setting import PlanSetting
 from presieve.dataflow.analysis import dataflow
 from presieve.dataflow.context import AnalysisRequest as DataflowRequest
@@ -183,18 +183,12 @@ class _Functions(Struct, frozen=True):
         """Lift a scalar UDF for the rows for which it is known, if nobody would miss a call of it.
         Raises :class:`DeclineSignal`.
         """
-        loaded = self._load(call)
-        receiver = getattr(loaded, "__self__", None) if isinstance(loaded, MethodType) else None
-        function = loaded.__func__ if isinstance(loaded, MethodType) else loaded
+        function = self._load(call)
         if call.whole or not isinstance(function, FunctionType):
             raise DeclineSignal("not-a-function", f"{call.name} is not a function of single values")
-        request = DataflowRequest(function, "row", (), receiver=receiver)
-        answer, effects = dataflow(request), self.setting.effects
-        if answer.missed(effects):
+        if dataflow(DataflowRequest(function, "row", ())).missed:
             raise DeclineSignal("impure-io", f"{call.name} may do more than give a value")
-        lifted = self._python(call, partly=True)
-        assumptions = (*lifted.assumptions, *assume_unmissed(answer, effects))
-        return replace(lifted, assumptions=tuple(dict.fromkeys(assumptions)))
+        return self._python(call, partly=True)
 
     def row_by_row(self) -> LiftedBoundary:
         """Lift a function of tables that treats each row by itself: each row is a group."""
@@ -235,7 +229,7 @@ class _Functions(Struct, frozen=True):
             raise DeclineSignal.of(why)
         if boundary.kind not in MAPS:
             takes_key(function, boundary, call)
-        unlifted_function = analyze_unlifted(function, boundary, self.setting.effects)
+        unlifted_function = analyze_unlifted(function, boundary)
         obstacle = cache(unlifted_function.obstacle)
         why = NotLifted(why.code, why.reason, why.span, why.behind, obstacle=obstacle)
         if boundary.kind in MAPS:
@@ -281,7 +275,7 @@ class _Functions(Struct, frozen=True):
         outputs = {a.id: a for a in boundary.outputs}
         form = self._form(function, call)
         if partly and isinstance(form, RowFunction):
-            form = GuardsFunction(form.columns, form.arrow, form.safe)
+            form = GuardsFunction(form.columns, form.arrow)
         request = replace(
             request_of(boundary, self.names, self.setting),
             schema=self._columns_read(call),
@@ -300,7 +294,7 @@ class _Functions(Struct, frozen=True):
         if call.whole:
             return ColumnsFunction(arguments, call.streamed)
         if self.boundary.kind == "Project":
-            return RowFunction(arguments, call.arrow, self.setting.safely)
+            return RowFunction(arguments, call.arrow)
         if self.boundary.kind == "Aggregate":
             return aggregate_form(function, arguments, call)
         if call.streamed:

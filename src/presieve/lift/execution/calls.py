@@ -28,7 +28,6 @@ from presieve.lift.models import registry
 from presieve.lift.models.builtins import (
     builtin_functions,
     calendar,
-    composites,
     decimals,
     dicts,
     lists,
@@ -56,7 +55,6 @@ from presieve.lift.values.symbolic import Known, ListV, SetV, Value, describe
 MODELS = (
     *(
         calendar,
-        composites,
         comprehensions,
         decimals,
         dicts,
@@ -198,9 +196,7 @@ def _is_method(m: SymbolicMachine, node: ast.expr, flow: Flow) -> bool:
             return _is_method(m, owner, flow)
         case ast.Attribute(ast.Constant() | ast.Dict() | ast.Subscript() | ast.Call()):
             return True
-        case ast.Attribute(ast.Compare() | ast.BinOp() | ast.UnaryOp() | ast.BoolOp()):
-            return True
-        case ast.Attribute(ast.IfExp() | ast.JoinedStr()):
+        case ast.Attribute(ast.Compare() | ast.BinOp() | ast.UnaryOp()):
             return True
     return False
 

@@ -26,7 +26,6 @@ from presieve.lift.values.symbolic import (
     ColumnV,
     DaysV,
     DictV,
-    FindingsV,
     Known,
     ListV,
     MatchV,
@@ -48,13 +47,11 @@ from presieve.semantics.smart_constructors import and_, or_
 
 _BUILTINS = ("float", "int", "bool", "len", "abs", "round", "min", "max")
 _MATH = ("floor", "ceil", "trunc", "sqrt", "fabs", "isnan", "isinf", "isfinite")
-_PATTERNS = ("match", "search", "fullmatch", "findall", "sub")
+_PATTERNS = ("match", "search", "fullmatch")
 _TEXTS = (
     *("upper", "lower", "strip", "lstrip", "rstrip", "replace", "removeprefix", "startswith"),
     *("endswith", "find", "index", "count", "split", "isdigit", "isdecimal", "isnumeric"),
-    *("isalpha", "isalnum", "isspace", "isupper", "islower", "rfind", "rindex", "rsplit", "zfill"),
-    *("title", "capitalize", "casefold", "swapcase", "removesuffix", "partition", "rpartition"),
-    *("group", "groups", "join"),
+    *("isalpha", "isalnum", "isspace", "isupper", "islower"),
 )
 
 FUNCTIONS = {
@@ -75,11 +72,11 @@ _STATEMENTS = (
 )
 _EXPRESSIONS = (
     *(ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.BoolOp),
-    *(ast.Compare, ast.IfExp, ast.Call, ast.Tuple, ast.JoinedStr),
+    *(ast.Compare, ast.IfExp, ast.Call, ast.Tuple),
 )
 _VALUES = (
     *(Scalar, NoneV, TupleV, OptTupleV, ListV, DictV, SetV, RefV, Known, ColumnV, RowV, SelfV),
-    *(SplitV, FindingsV, MatchV, DaysV),
+    *(SplitV, MatchV, DaysV),
 )
 
 
