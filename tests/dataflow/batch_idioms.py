@@ -1,6 +1,6 @@
 """Functions of batches as people write them, and what makes it matter how batches are cut."""
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def,var-annotated"
 from __future__ import annotations
 
 import logging
@@ -100,8 +100,107 @@ def several_at_least(batches):
         yield pdf
 
 
-KEEPING = (constants, set_up_before, _matching(re.compile("^[a-z]")))
+def lengths_as_texts(batches):
+    """``1`` alone, ``1.0`` beside a text that is missing."""
+    for pdf in batches:
+        pdf["m"] = pdf["s"].str.len().astype(str)
+        yield pdf
+
+
+def quotients_as_texts(batches):
+    """Where one of the divisors is zero, all quotients are doubles."""
+    for pdf in batches:
+        pdf["m"] = (pdf["t"] // pdf["t"]).astype(str)
+        yield pdf
+
+
+def applied_to_chosen_rows(batches):
+    """Of a table without rows, ``apply`` gives a table."""
+    for pdf in batches:
+        pdf = pdf[pdf["t"] > 1]
+        pdf["m"] = pdf.apply(lambda row: len(row["s"] or ""), axis=1)
+        yield pdf
+
+
+def running_total(batches):
+    for pdf in batches:
+        total, sums = 0, []
+        for n in pdf["t"]:
+            total = total + n
+            sums.append(total)
+        pdf["m"] = sums
+        yield pdf
+
+
+def by_length_of_list(batches):
+    for pdf in batches:
+        out = []
+        for _ in pdf["t"]:
+            out.append(len(out))
+        pdf["m"] = out
+        yield pdf
+
+
+def last_one(batches):
+    for pdf in batches:
+        for n in pdf["t"]:
+            label = "a" if n > 1 else "b"
+        pdf["m"] = label
+        yield pdf
+
+
+def by_label(batches):
+    for pdf in batches:
+        pdf["m"] = [i for i, row in pdf.iterrows()]
+        yield pdf
+
+
+def seen_before(batches):
+    for pdf in batches:
+        seen = {}
+        marks = []
+        for s in pdf["s"]:
+            marks.append(seen.get(s, 0))
+            seen[s] = 1
+        pdf["m"] = marks
+        yield pdf
+
+
+def part_of_a_text_in_capitals(batches):
+    """Where no text has two parts, there is no ``str``."""
+    for pdf in batches:
+        pdf["m"] = pdf["s"].str.split("b").str[1].str.upper()
+        yield pdf
+
+
+def lengths_of_a_table_as_texts(batches):
+    for pdf in batches:
+        pdf["m"] = pdf["s"].str.len()
+        pdf = pdf.astype({"m": str})
+        yield pdf
+
+
+def numbers_as_doubles(batches):
+    for pdf in batches:
+        pdf["m"] = pdf["s"].str.len().astype(float)
+        pdf["n"] = pdf["t"].astype("float64")
+        pdf["o"] = pdf["s"].str.len().astype("Int64").astype(str)
+        yield pdf
+
+
+KEEPING = (
+    *(constants, set_up_before, numbers_as_doubles),
+    _matching(re.compile("^[a-z]")),
+)
 SPOILED = (
     *(by_size, counted, in_a_list, first_only, stopped, filled_from_above),
     *(table_filled_from_above, integers_if_all_are, by_position, several_at_least),
+    *(lengths_as_texts, quotients_as_texts, applied_to_chosen_rows, running_total),
+    *(
+        lengths_of_a_table_as_texts,
+        by_length_of_list,
+        last_one,
+        seen_before,
+        part_of_a_text_in_capitals,
+    ),
 )

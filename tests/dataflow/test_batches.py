@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.dataflow.batch_idioms import KEEPING, SPOILED
+from tests.dataflow.batch_idioms import KEEPING, SPOILED, by_label
 from tests.dataflow.batch_readers import READERS
 from tests.dataflow.grammar import NAMES
 from tests.dataflow.trial import table, wrong_rows
@@ -42,6 +42,11 @@ def test_how_batches_are_cut_matters(function: Any) -> None:
         if row_that_matters(function, batches, ("t", "t"), random.choice([0, 1, 2])):
             return
     raise AssertionError("it is the same however batches are cut")
+
+
+def test_labels_of_rows_depend_on_the_batch() -> None:
+    """Spark numbers the rows of a batch anew if a filter comes first."""
+    assert not _said(by_label).passes
 
 
 @pytest.mark.parametrize("function", READERS)
