@@ -5,6 +5,8 @@ The results are those of :mod:`presieve.python_library.method_catalogue`.
 
 from __future__ import annotations
 
+import ast
+
 from presieve.dataflow.abstract_values import (
     PANDAS,
     WINDOW,
@@ -12,12 +14,14 @@ from presieve.dataflow.abstract_values import (
     AbstractScalar,
     AllocationSite,
     Indexer,
+    Library,
     Opaque,
     Table,
     Value,
     is_fixed,
 )
-from presieve.dataflow.context import EvaluatedCall
+from presieve.dataflow.context import EvaluatedCall, constant_of
+from presieve.dataflow.state import AnalysisState
 from presieve.dataflow.transfer_functions import transfer
 from presieve.python_library.descriptions import ResultKind
 from presieve.records import replace
@@ -51,13 +55,47 @@ def _of_each(call: EvaluatedCall) -> Value | None:
     beside = beside or (bool(lists) and call.name != "isin")
     fixed = fixed or (bool(lists) and all(is_fixed(v) for v in others if v not in lists))
     listed = all((i := call.s.items(v)) and i.element and is_fixed(i.element) for v in lists)
+    shown = call.name == "astype" and not _is_by_item(call)
     return AbstractColumn(
-        rowwise=column.rowwise and fixed and listed and same and not beside,
+        rowwise=column.rowwise and fixed and listed and same and not beside and not shown,
         rows=column.rows if same else None,
         labelled=column.labelled,
         mask=call.facts.truth,
         name=column.name,
     )
+
+
+_NULLABLE = "Int64"
+"""Integers that may be missing: a column of them has this type whatever is in it."""
+_NUMBER_TYPES = frozenset(
+    (
+        *("int", "int32", "int64", "float", "float64", "bool", _NULLABLE),
+        *("builtins.int", "builtins.float", "builtins.bool", "numpy.int64", "numpy.float64"),
+    )
+)
+
+
+def is_number_type(s: AnalysisState, target: Value | None) -> bool:
+    """Whether a conversion to this type treats each item by itself. As a text, a number is ``1.0``
+    if another one of the column is missing and ``1`` otherwise, and a time is a date if all of them
+    are midnights.
+    """
+    if isinstance(target, Library):
+        return target.path in _NUMBER_TYPES
+    return target is not None and constant_of(s, target) in _NUMBER_TYPES
+
+
+def _is_by_item(call: EvaluatedCall) -> bool:
+    """Whether ``astype`` treats each item by itself: one to a number does, and so does any of what
+    has just been made integers that may be missing.
+    """
+    if is_number_type(call.s, call.argument(0, "dtype")):
+        return True
+    owner = call.node.func.value if isinstance(call.node.func, ast.Attribute) else None
+    if not isinstance(owner, ast.Call) or not isinstance(owner.func, ast.Attribute):
+        return False
+    given = [a.value for a in owner.args if isinstance(a, ast.Constant)]
+    return owner.func.attr == "astype" and given == [_NULLABLE] and not owner.keywords
 
 
 @transfer("window", ResultKind.BESIDE)

@@ -30,7 +30,7 @@ from presieve.dataflow.abstract_values import (
     is_fixed,
 )
 from presieve.dataflow.assignments import drop_columns, set_column
-from presieve.dataflow.column_methods import called_back
+from presieve.dataflow.column_methods import called_back, is_number_type
 from presieve.dataflow.context import EvaluatedCall, Given, constant_of, names_of_columns
 from presieve.dataflow.libraries import of_method
 from presieve.dataflow.row_subsets import rows_of, series_of
@@ -300,9 +300,10 @@ def _fill(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | 
         _read_columns(call, table, None)
 
     arguments = call.values
-    fixed = all(
-        is_fixed(v) for v in (dict(items.fields).values() if items and items.fields else arguments)
-    )
+    given = dict(items.fields).values() if items and items.fields else arguments
+    fixed = all(is_fixed(v) for v in given)
+    if call.name == "astype":
+        fixed = fixed and all(is_number_type(call.s, v) for v in given)
     alone = fixed and call.name in ("fillna", "astype", "round", "abs")
     alone = alone and len(arguments) == (0 if call.name == "abs" else 1)
     alone = alone and call.named.keys() <= {"value", "dtype", "decimals"}
