@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The text about presieve in the metadata of packages: the README without its pictures and links.
 
 They lead to files of the source tree, which a page of a package does not have, and the project has

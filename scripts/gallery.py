@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Code and output in ``docs/gallery.md``, from the scripts in ``examples/gallery``.
 
     python scripts/gallery.py                      # says what is out of date: exit code 1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tests on tables of Iceberg, with its own runtime for Spark 3.5.
 
     iceberg.py [pytest's arguments]

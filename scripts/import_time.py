@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What importing presieve costs over a bare interpreter: medians of pairs, in milliseconds.
 
     python scripts/import_time.py [PAIRS]

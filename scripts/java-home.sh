@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Prints the home of a Java that Spark runs on (17 or 21), or nothing and exit 1.
 set -u
 

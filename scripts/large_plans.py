@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `optimize` takes on plans of about 200 operators without anything to gain, in milliseconds.
 
     JAVA_HOME="$(scripts/java-home.sh)" .venv/bin/python scripts/large_plans.py [RUNS]

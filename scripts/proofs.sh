@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Checks the proofs under proofs/ with Coq, from scratch, and that they rest on no axioms.
 set -euo pipefail
 cd "$(dirname "$0")/../proofs"

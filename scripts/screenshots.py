@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures of pages for the documentation: reports of real runs, and a verdict.
 
     python scripts/screenshots.py [--rows N] [--out docs/images]

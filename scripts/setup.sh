@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes .venv, and sees to Java 17 or 21:
 #   scripts/setup.sh         with everything that checks and tests need, and a browser for tests of pages
 #   scripts/setup.sh demo    with what presieve itself needs

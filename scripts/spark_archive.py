@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An archive of the classes that Spark loads: from it a JVM of the tests starts in half the time.
 
     python scripts/spark_archive.py FILE

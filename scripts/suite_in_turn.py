@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One of the long suites, each commit another: the number of commits chooses.
 
     suite_in_turn.py [--minutes M] [--only NAME] [--list]

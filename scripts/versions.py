@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An environment for each version of Spark that is served, and the tests of Spark in each.
 
     versions.py [--only 3.5,4.0] [--build] [pytest's arguments]

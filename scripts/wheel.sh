@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds sdist and wheel, checks both with twine, and tries the wheel where nothing of this checkout
 # is: in a fresh virtual environment, first without extras, then with those of cvc5 and Spark.
 # KEEP=DIR leaves both files in DIR.

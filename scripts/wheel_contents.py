@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a wheel and an sdist must have in them, and must not: ``wheel_contents.py FILE...``.
 
 Compares with the files of the checkout, so that no template is forgotten.

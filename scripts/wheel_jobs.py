@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What ``scripts/wheel.sh`` reads where Spark is not installed: a class."""
 
 import importlib.util

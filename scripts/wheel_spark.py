@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What ``scripts/wheel.sh`` runs on Spark, in an environment of its own: a tiny job."""
 
 import sys

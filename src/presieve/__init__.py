@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. presieve moves filters through Python UDFs of PySpark pipelines, with a proof.
 
 The names below are the public interface. They are loaded on first use, so ``import presieve`` loads

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``python -m presieve`` is the command ``presieve``."""
 
 import sys

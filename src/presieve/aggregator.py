@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The base class for folds that are written as classes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Tests whether a Python data source applies the filters that it claims to apply.
 
 Spark hands conditions on columns to the reader of a Python data source (``pushFilters``, since

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The one root of exceptions, source spans, and the value that means "declined".
 
 Whatever may legitimately fail (an unknown function, an unprovable pushdown) is a :class:`Declined`

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Immutable records: structs of msgspec, and data classes where these will not do.
 
 A struct is made forty times as fast as a data class, and Python makes almost 400 of them before

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Turns folds written as classes into aggregate functions that ``optimize`` reads."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The command ``presieve`` as a file for ``spark-submit``, which recognizes a Python
 file by its suffix. Without arguments it prints its own path.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Remove columns from a plan that functions of tables need not be handed.
 
 Spark reads, exchanges and sends all columns below such a function, because it does not look into

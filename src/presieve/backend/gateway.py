@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The interface between Spark and the rest of the backend, wherever Spark's plans are.
 
 A plan is an opaque handle, which can only be handed back, and a tree in Catalyst's words

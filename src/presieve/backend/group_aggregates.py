@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Find functions of groups in a plan, and replace them by Spark's own aggregates.
 
 Lemma: an expression that gives the same result for every group, bit for bit, in whatever order the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Guarded plans: apply a pre-filter only to groups that satisfy the assumptions of its
 proof.
 

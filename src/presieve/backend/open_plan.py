@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Read the boundaries of a DataFrame as problems, and build the DataFrame with their
 solutions.
 """

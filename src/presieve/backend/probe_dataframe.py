@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Build a DataFrame that calls one function on no rows, to see what becomes of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Build the rewritten plan: pre-filters below boundaries, residuals above them.
 
 A predicate is passed to Spark as SQL text, so it is read back: the condition that Spark made of the

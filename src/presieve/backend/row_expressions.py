@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Find functions of single rows in a plan, and replace them by expressions.
 
 Lemma: a deterministic function of a row may be computed by any expression that gives the same

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Explain, for the log, which Python functions below a filter no rule covers, and which
 filters are in operators that are not read. Nothing else depends on it.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. List the supported versions of Spark, and determine which of them runs.
 
 This module imports nothing of PySpark, because in an unknown version everything may be somewhere

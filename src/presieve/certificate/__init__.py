@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Certificates: the claim, and the independent check that it holds.
 
 Nothing is rewritten without a :class:`Verified`, and only :func:`check` makes one. This package

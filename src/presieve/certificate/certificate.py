@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Proves a pushdown: two filters that may replace the filter above a fold."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The independent checker: obligations rebuilt from the IR, decided by a solver."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. What every kind of certificate is: a claim, with everything needed to check it again.
 
 It is stored as JSON in which every term is in the IR's text form, so it is read back without loss.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Proves that Spark's aggregate functions give the result of a function of groups.
 
 The user's fold and the folds of the aggregates (:mod:`presieve.semantics.aggregates`) go over the

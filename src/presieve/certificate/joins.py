@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Proves that filters may stand below a join's sides (:mod:`presieve.semantics.joins`)."""
 
 from __future__ import annotations

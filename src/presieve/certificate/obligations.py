@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The proof obligations of a pushdown, as self-contained SMT-LIB scripts.
 
 These are the four conditions on the lifted fold (docs/theory.md; Pusharoo, section 4, with the flag

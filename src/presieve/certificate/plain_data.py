@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Statements of certificates as plain data for ``json``, and back: a dict for a record,
 in which each field has the form of its type.
 

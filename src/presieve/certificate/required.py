@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. What every problem must say: the types of its columns, and the assumptions without a
 condition that it must list or takes on trust.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Proves that an expression of Spark gives the result of a function of single rows.
 
 Each script is the negation of a condition, for every row that types and assumptions allow:

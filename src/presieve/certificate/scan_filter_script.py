@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The claim of a derived filter as scripts for a solver.
 
 The checker of :mod:`presieve.certificate.scan_filters` divides boxes; here a solver finds the cases

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Proves that a filter derived for storage keeps every row for which a condition is true.
 
 The filter fails on a row if all columns of one of its clauses lie outside of their sets. Such rows

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Stored certificates of all kinds: reads them by their kind, and checks them again."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Claims that filters may stand below an operator, decided on two rows.
 
 Each script is the negation of an obligation, for any two rows that the columns' types allow.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Proves that a filter may stand below a window (:mod:`presieve.semantics.windows`)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Checks witnesses of strength by running them on the reference interpreter.
 
 They are of pre-filters and of residuals.

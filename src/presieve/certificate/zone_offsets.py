@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Compares the offsets of time zones that a stored claim states with the real ones.
 
 A condition on instants is evaluated with the least and the greatest offset that a zone ever had or

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The command ``presieve``."""
 
 from presieve.cli.app import main

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The commands together, and the exit codes.
 
 0 is success, 1 a negative answer, 2 a usage error or another error: one line on standard error, no

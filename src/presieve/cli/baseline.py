@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``presieve explain --baseline``: compares a job with what a file says of it."""
 
 from __future__ import annotations

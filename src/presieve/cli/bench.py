@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``presieve bench``: the commands in the folder ``benchmarks`` of the source tree."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``presieve cache``: the search results that are stored between processes."""
 
 from __future__ import annotations

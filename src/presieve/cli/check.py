@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``presieve check``: checks a stored certificate again, from its own content."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``presieve compile``: a function of rows or of groups as expressions of Spark."""
 
 from __future__ import annotations

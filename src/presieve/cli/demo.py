@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``presieve demo``: runs three pipelines, as written and as optimized."""
 
 from __future__ import annotations

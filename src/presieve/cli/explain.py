@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``presieve explain``: reports the possible changes to a job, which runs without its
 writes.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. A user's job: a file that this process runs as Python would have run it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``presieve lineage``: shows the rows of a job's sources behind chosen result rows."""
 
 from __future__ import annotations

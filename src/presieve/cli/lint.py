@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``presieve lint``: what stands in the way in a job's source, without running it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Loads the object named by ``FILE.py:NAME``, and others beside it."""
 
 from __future__ import annotations

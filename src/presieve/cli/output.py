@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Prints answers on standard output: fields and tables for people, one object for
 programs.
 """

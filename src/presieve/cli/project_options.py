@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``[tool.presieve]`` of a project: options for every command that is run on its files.
 
 It affects only the command line. A library must not behave differently in different folders.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``presieve run``: runs an unmodified job, with every session enabled."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``presieve saved``: sums up what ``presieve run --ledger`` has recorded."""
 
 from __future__ import annotations

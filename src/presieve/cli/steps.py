@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Progress of a long command: a bar on standard error, if that is a terminal."""
 
 from __future__ import annotations

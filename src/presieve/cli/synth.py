@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``presieve synth``: finds a proven pushdown of a filter through one fold."""
 
 from __future__ import annotations

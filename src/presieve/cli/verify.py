@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``presieve verify``: checks whether a hand-written pushdown is right."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``presieve why CODE``: explains a code in square brackets, in the terminal.
 
 Each code of a decline has a page in ``docs/declined``, each code of an assumption an entry in

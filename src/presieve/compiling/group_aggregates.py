@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Aggregates of rows, and terms computed from them, as expressions of Spark SQL."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Writes a lifted function's results as expressions of Spark SQL.
 
 Python's operators become those of Spark where both give the same result for the values that can

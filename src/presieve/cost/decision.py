@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Whether pre-filters are worth pushing, with the reason in words."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Estimates the share of rows that a pre-filter keeps, from footers and a small sample.
 
 Row groups that the pre-filter excludes by their extremes, or keeps entirely, count with all their

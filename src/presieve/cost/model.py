@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Costs of a row in Spark, in nanoseconds of one core.
 
 Only their ratios matter. They are rough: they are chosen to agree with measured ratios of whole

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Row groups of local Parquet files: their footers, and a few of their rows.
 
 Footers are cached by path, modification time and size. Nothing here raises for a file that cannot

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. A scan of local Parquet files below a boundary, as a backend describes it. Data only,
 except for one question that the backend answers.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Truth values that a condition can have in a row group, by the extremes in its footer.
 
 Three-valued abstract interpretation: it maps the values that columns can have to the truth values

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Abstract values of the dataflow analysis, and their join.
 
 An abstract value stands for every object that an expression may evaluate to. One-dimensional data

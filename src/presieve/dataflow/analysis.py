@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Facts about a function that need not be lifted, by abstract interpretation.
 
 Cousot and Cousot, POPL 1977. An unknown value does not end the analysis: each question has its own

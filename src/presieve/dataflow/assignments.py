@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Assignments: to names, columns, rows, items and attributes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Calls: of models, of the user's own functions, and of code that is not followed.
 
 Code that is not followed gets its arguments, and so may read all that they hold.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Functions that use variables of the function around them (closures).
 
 The analysis follows a closure where it sees the call. A closure that is kept in a container,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Methods of Series and arrays.
 
 The results are those of :mod:`presieve.python_library.method_catalogue`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Tables and columns that a function makes, and numpy functions that work item by item."""
 
 from __future__ import annotations

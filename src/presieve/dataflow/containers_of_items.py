@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Lists, sets and dicts, and Python's functions on them."""
 
 from __future__ import annotations

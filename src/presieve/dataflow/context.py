@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. One run of the dataflow analysis: the request, and the facts collected so far."""
 
 from __future__ import annotations

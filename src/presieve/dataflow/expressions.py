@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Expressions, except calls."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Names from outside a function: constants, packages, functions and objects."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. ``groupby`` inside a function.
 
 A group's key is the value of its rows in the grouping column, so labels hold what the column

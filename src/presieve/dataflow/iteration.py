@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Iteration: over items one by one if the program lists them, or over any item."""
 
 from __future__ import annotations

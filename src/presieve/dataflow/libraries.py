@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Packages that only compute, and those of their functions that do more.
 
 A function of such a package is taken to depend on its arguments only: it writes to no file,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Displays, comprehensions and f-strings, part by part."""
 
 from __future__ import annotations

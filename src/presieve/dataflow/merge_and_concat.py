@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. ``merge`` and ``concat``: which columns keep what they hold.
 
 In an inner join each row has the values of its left and its right row; a left join has gaps on the

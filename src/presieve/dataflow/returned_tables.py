@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The facts about a table that a function returns."""
 
 from __future__ import annotations

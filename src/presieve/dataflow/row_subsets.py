@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Tables with some rows, or some columns, of another table."""
 
 from __future__ import annotations

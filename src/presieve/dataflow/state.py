@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The state of the dataflow analysis at a point of the program: variables and heap.
 
 The analysis changes a state as it follows statements, copies it where control branches, and joins

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Statements: every path of the control flow, joined where paths meet.
 
 A statement inside ``try`` may raise before or after its effect, so both states go to the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. What calls of described methods and functions do: transfer functions.
 
 :mod:`presieve.python_library` says what kind of result a method has, and most kinds have one

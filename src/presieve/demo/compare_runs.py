@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Each pipeline of the demo, as written and as optimized."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The demo's tables: Parquet, generated once and kept.
 
 Their layout is typical of such tables. ``scores`` is unordered, so a filter reaches the scan but

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The demo's own Spark session: small, quiet, in UTC."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The three pipelines of the demo, as a user would write them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Shows the demo's results on a terminal, as a page and as JSON."""
 
 from __future__ import annotations

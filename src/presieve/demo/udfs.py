@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The user's side of the demo: ordinary functions for ``applyInPandas``.
 
 Nothing here knows of presieve. The functions have a module of their own so that their source is

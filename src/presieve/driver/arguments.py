@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Checks the caller's arguments before anything is done. Each mistake raises one clear
 line.
 

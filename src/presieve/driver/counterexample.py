@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. A table that refutes a pushdown, run on the reference interpreter for display."""
 
 from __future__ import annotations

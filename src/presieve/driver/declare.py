@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Facts about every row that the caller declares, and the assumptions they discharge."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Reads the caller's inputs: fold, schema, filters. Each mistake raises a clear error."""
 
 from __future__ import annotations

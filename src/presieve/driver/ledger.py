@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The record of a run of a job, as one JSON object: what was decided, what it took, and
 what Spark counted; and the ledger, a file with one such object a line.
 

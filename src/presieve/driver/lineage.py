@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``lineage``: the rows of each source on which chosen result rows depend.
 
 :func:`optimize` and Spark push the filter that chooses result rows as far as it can be proved. The

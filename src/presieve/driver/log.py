@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Messages to the logger ``presieve``.
 
 INFO reports what was pushed or why nothing was, DEBUG the steps of a search, WARNING that something

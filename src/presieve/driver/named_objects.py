@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Objects by name: ``module:f``, or ``f`` in the program's own file."""
 
 from __future__ import annotations

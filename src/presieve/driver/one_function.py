@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Replaces one function of rows or of groups by Spark's own, with a proof."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Turns a DataFrame into an equivalent one, and reports the changes.
 
 ``optimize`` and ``explain`` are two views of one function, so a report cannot differ from the

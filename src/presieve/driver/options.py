@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The options: one table of names, types and defaults, and how each option is read.
 
 Arguments of a call or a command line take precedence over the session's configuration

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Functions that the caller declares pure, and the types of their results."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Tables in which the results of pure functions are those that the functions return.
 
 A proof holds for every result. A table that refutes a pushdown is shown to people and must be able

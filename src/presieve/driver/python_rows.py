@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Rows and results of the reference interpreter as Python values, for people."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. What the names stand for in the expressions that replace functions of groups."""
 
 from __future__ import annotations

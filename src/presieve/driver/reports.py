@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Reports, made from decisions. No decision depends on a report."""
 
 from __future__ import annotations

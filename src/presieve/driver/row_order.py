@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Whether a pipeline's result depends on the order of rows; determined on demand.
 
 Nothing rests on the answer: every rewrite is proved for every order.

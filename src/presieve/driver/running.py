@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. What happens around an action of an enabled session: Spark's UI shows which line runs
 and what presieve did, and somebody may watch how long it takes and what Spark counts.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Optimizes whole sessions: the optimized DataFrame runs in place of the original.
 
 Members of PySpark's DataFrame classes are replaced while any session is enabled

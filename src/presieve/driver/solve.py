@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Solve a problem, so that the independent checker accepts the solution."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. ``synthesize``: find a proven pre-filter for a fold and a filter, without Spark."""
 
 from __future__ import annotations

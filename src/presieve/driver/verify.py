@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. ``verify``: prove a hand-written pushdown, or refute it by a table."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The codes of assumptions, as certificates store them and reports show them.
 
 :mod:`presieve.semantics.assumptions` gives the words of each.

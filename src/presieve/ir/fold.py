@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. A fold, a filter on its output, and the assumptions about the rows.
 
 The result is ``finish(step(... step(step(init, r1), r2) ..., rn))``. The conditions under which

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The functions of single values that both Python and Spark have, by their sorts.
 
 Functions are strict: applied to none they give none. So one operator serves Python, which never

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The names that presieve itself gives to columns and variables in a plan.
 
 They begin as no other name does, so that reports can tell what each of them stands for.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The sort of every operator's result, and the smart constructors.
 
 :func:`app` builds exactly the term that it is asked for and checks sorts, so a printed term is the

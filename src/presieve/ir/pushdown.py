@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The vocabulary for pushdowns: the search finds them, certificates claim them."""
 
 from __future__ import annotations

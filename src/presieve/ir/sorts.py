@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The sorts of the IR: the kinds of value that a term can denote.
 
 ``Int`` is unbounded (Python's int); ``Date`` counts days and ``Timestamp`` microseconds since the

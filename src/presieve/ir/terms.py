@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Terms: variables, literals and applications of an operator.
 
 Data only. A literal carries its sort, and a float literal is stored by its bits, so that

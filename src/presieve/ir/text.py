@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Printing and parsing of sorts, terms, folds and problems; ``parse(print(x)) == x``.
 
 S-expressions. Atoms: ``row.score:Float?`` is a variable with its sort, ``5:Int`` a literal,

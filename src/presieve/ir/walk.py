@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Walking terms. Terms are shared (a DAG), so every walk remembers its visited nodes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Defines when a fold, a problem and the predicates of a pushdown are well-formed.
 
 Sorts are right by construction (:func:`presieve.ir.ops.app`). This module checks which variables

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Lifting: from Python functions and classes to folds of the IR, or a reason why not."""
 
 from presieve.lift.api import lift

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The entry point: from a Python object and a request to a fold."""
 
 from __future__ import annotations

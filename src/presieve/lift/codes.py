@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. All codes with which lifting declines: a stable code and its meaning in one line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The ways in which Spark calls Python functions (evaluation types), all in one table.
 
 Source: pyspark 4.3.0, ``util.py``, ``PythonEvalType``. Functions of types that are not in the table

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The forms in which a fold is written, and the input and output of lifting."""
 
 from __future__ import annotations

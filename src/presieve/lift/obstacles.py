@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The obstacles behind the one at which the lifter stops.
 
 The lifter reads the function again with a hole where it stopped, and then stops at the next

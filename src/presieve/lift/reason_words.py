@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Words for reasons: the names of Python's syntax, and the advice for each code."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Which types fit the way in which a function uses its columns.
 
 Only a choice of what is tried first: the plan has the types, and the lifter decides.

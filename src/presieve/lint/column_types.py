@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Tries types of columns, which only the plan knows, until a function can be read.
 
 The lifter decides; here types are only chosen. A function that stops it at the same place whatever

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Types that a module declares for Spark, as DDL: texts, and objects of PySpark's types.
 
 Nothing is imported from PySpark: ``StructType([StructField("v", DoubleType())])`` is read as text.

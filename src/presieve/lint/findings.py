@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. What stands in the way of presieve in a file, and what does not."""
 
 from __future__ import annotations

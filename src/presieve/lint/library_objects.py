@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Objects of libraries that only compute: imported, but never Spark and never the job's
 own modules.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Objects of a module, built from its source: nothing of the module is run.
 
 Functions are built from the module's compiled code, so the lifter reads them like loaded ones. The

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Asks the lifter and the dataflow analysis about one function that Spark calls.
 
 The forms are those in which a plan's functions are read (``backend/problems/lift_functions.py``);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Finds what Spark calls in a module: UDFs, functions of tables, and functions of RDDs.
 
 Source of the names and of what type hints mean: pyspark 4.3.0, ``sql/functions``,

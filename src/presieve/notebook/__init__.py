@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``%load_ext presieve``: the magics of IPython and notebooks."""
 
 from __future__ import annotations

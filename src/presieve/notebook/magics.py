@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. ``%presieve`` and ``%%presieve``."""
 
 from __future__ import annotations

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The relational operators around a fold, with one rule for each."""

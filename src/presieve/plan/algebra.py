@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The relational operators that may stand between a filter and a fold. Data only.
 
 An attribute is identified by an integer (Catalyst's ``exprId``), never by its name. A path is the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. A conjunct moves down one side of a join, or below a generator."""
 
 from __future__ import annotations

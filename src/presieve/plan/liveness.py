@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Determines which output attributes of a fold are read after conjuncts have moved."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. A conjunct moves down through an operator that works on classes of equal rows."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Combines several folds over the rows of one group into one fold."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Determines which conjuncts of the filters on a path reach the fold below it.
 
 There is one rule for each operator, in its own module with its lemma. An operator without a rule

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. A copy of a conjunct moves down into one input of a union."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The facts about a method or a function, which all analyses share."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The table of methods and functions of pandas, NumPy and Python's own library.
 
 pandas 2 and 3: ``pandas/core/series.py``, ``frame.py``, ``generic.py``. No method changes its owner

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The reports on all DataFrames that a job or a notebook cell ran."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The outcome of each conjunct of a filter.
 
 It follows from the filter and the residual alone, and from a solver's answers about conditions on

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. A report as a page, or as a fragment for notebooks: self-contained, no scripts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The invariant of a proof in sentences, for people.
 
 A clause of a known form is written in words, any other clause as it is: ``s`` is the run over all

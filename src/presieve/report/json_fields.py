@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The records of a report as JSON types."""
 
 from __future__ import annotations

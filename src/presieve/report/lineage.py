@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The public lineage of chosen result rows."""
 
 from __future__ import annotations

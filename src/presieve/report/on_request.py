@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The details of a boundary that a report adds to the proof itself, computed only on
 request. All of them are derived from the subject of the proof, and no decision depends on them.
 """

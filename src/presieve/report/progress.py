@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Shows the progress of a long search to a waiting user, in one line.
 
 The line appears only in interactive sessions: at a Python or IPython prompt in a terminal, on

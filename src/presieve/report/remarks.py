@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Small parts of the report on a boundary, as data."""
 
 from __future__ import annotations

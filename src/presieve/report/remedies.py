@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. What users can do about an assumption that is not discharged."""
 
 from __future__ import annotations

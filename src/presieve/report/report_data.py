@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The contents of a report on one DataFrame: the data behind text, HTML and JSON."""
 
 from __future__ import annotations

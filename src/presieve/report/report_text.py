@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. A report as plain text."""
 
 from __future__ import annotations

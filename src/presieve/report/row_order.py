@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Whether a result depends on the order of a group's rows.
 
 Spark promises no order inside a group. A rewrite is proved for every order; this module says

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Which conjuncts of a pre-filter reach the scans below, and why the others do not.
 
 Spark's printed plan is compared with the way Spark would print the conjunct. If no reason is found,

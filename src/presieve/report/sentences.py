@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The sentences that text and page share."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Small tables for people: in one line, or with marked cells, for text, page and
 terminal, which have their own marks.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. What happens to the rows of each function, in sentences that text and page share.
 
 Each sentence follows from the report's data alone, and is true of the plan that runs.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The result of ``synthesize``, for people: names and texts, or one plain text."""
 
 from __future__ import annotations

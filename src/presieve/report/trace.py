@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. A search step by step, which explains its solution.
 
 The search records what it did (:mod:`presieve.synthesis.events`); results of tables are not taken

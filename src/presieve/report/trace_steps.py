@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Turns the records of a search into the steps of a trace, in words."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The public verdict about a pushdown that somebody wrote by hand."""
 
 from __future__ import annotations

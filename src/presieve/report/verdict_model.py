@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The verdict about a pushdown that was written by hand, as data."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Spark's own aggregate functions as folds.
 
 Sources: Spark 4.3, ``catalyst/expressions/aggregate``: ``Max``, ``Min``, ``Count``, ``CountIf``,

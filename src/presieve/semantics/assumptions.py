@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Assumptions of a proof, in words that are derived from the condition on a row alone.
 
 Some assumptions are not conditions on a row: those about a function that is not read, a constant,

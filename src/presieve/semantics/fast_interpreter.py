@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Compiles terms and folds to Python functions, for the search and for estimates: fast,
 and tested against the reference interpreter, which defines the meaning.
 """

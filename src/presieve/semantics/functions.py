@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The meanings of functions of single values, for arguments that are present.
 
 Texts are sequences of code points; upper and lower case are those of the Python that runs the job,

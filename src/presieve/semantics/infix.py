@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Terms in readable form: infix, original run ``s``, pre-filtered run ``t``.
 
 Used for reports and for the words of assumptions, which people may rely on. Terms are stored and

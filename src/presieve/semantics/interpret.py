@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The reference interpreter: terms, folds and pushdowns on concrete values.
 
 It is written to be read, not to be fast; all faster implementations are tested against it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Sets of a column's values as intervals, with NULL or without.
 
 Values are integers or texts in Spark's order: dates are days, instants microseconds, decimals their

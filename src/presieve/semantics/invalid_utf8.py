@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Texts that are not UTF-8, in folds whose values come without Arrow.
 
 A string in Spark is bytes, for example from a Latin-1 file, and is compared as bytes. A worker

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Pushes filters below both sides of a join, with a proof for both together.
 
 A join returns pairs of rows that match, and, for preserved sides, rows without a partner beside

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Defines the meaning of every operator of the IR on values.
 
 Other implementations (:mod:`presieve.semantics.fast_interpreter`, the solver's encoding) are tested

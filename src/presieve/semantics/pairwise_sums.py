@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Computes pandas's aggregates of a column of doubles, bit for bit: NumPy adds up in
 pairs.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Finds a prefix or a part that every text matching a regular expression has.
 
 Python's own parser reads the pattern. Only parts that must match count: literal characters, groups,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Rewrites comparisons of a function's result into conditions on its arguments.
 
 ``year(d) = 2024`` is ``d >= DATE '2024-01-01' AND d < DATE '2025-01-01'``, and ``s.lower() ==

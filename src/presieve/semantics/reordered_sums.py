@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Rewrites folds under the assumption that sums of doubles may be rounded differently.
 
 ``Series.sum()`` of doubles adds in pairs (``pairwise_sum`` of NumPy), so a proof treats it as a

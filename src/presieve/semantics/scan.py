@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. How a file scan may treat rows differently from the filter above it.
 
 Spark hands comparisons of a column with a constant to the scan, which skips row groups by their

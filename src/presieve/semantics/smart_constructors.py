@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Builds terms and simplifies the obvious away, so that a lifted fold reads like its
 source.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Proposes facts about the states of folds: candidates for invariants, to be proved."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Rewrites conditions on a computed value as conditions on the value it is computed from.
 
 ``x - 40.0 > 2.5`` is ``x > 42.5``, with the same of three truth values for every x. The lemma: let

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The Spark types that the IR supports, and their sorts.
 
 A type that is not here is declined where it occurs: floats of 32 bits, CHAR and VARCHAR (padding),

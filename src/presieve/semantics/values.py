@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The values that terms denote, and how to show them to people.
 
 A value of ``Bool`` is a bool, of ``Int`` an int, of ``Float`` a float, of ``String`` a str, of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Pushes a filter below a window, or below ORDER BY ... LIMIT, with a proof.
 
 Both return each row unchanged, with values that depend on some rows of its partition: those sorted

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The solver protocol on cvc5, for replaying certificates; only this module imports it.
 
 It offers only what replaying needs: scripts and yes-or-no answers, no models. The package is an

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Values of the IR from a solver's model, as near as the model allows.
 
 The model's reals need not be doubles and its strings are points of an order, so a decoded value is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Terms of the IR as SMT-LIB text.
 
 Options are flattened to (is present, value) and tuples to their components, so no datatypes reach

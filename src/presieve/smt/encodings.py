@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Encodings of values, and how to compare them and choose among them.
 
 See :mod:`presieve.smt.encode`, which writes terms with these.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Doubles in the solver: exact order, uninterpreted arithmetic.
 
 A double is (is NaN, its exact real value, is -0.0). So comparison and selection are exact: every

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Functions of single values in the solver: uninterpreted, with facts about preimages,
 except for those that it can calculate.
 

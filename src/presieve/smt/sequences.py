@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Sequences of doubles in the solver: points without structure.
 
 Appending and reducing are uninterpreted functions. So a proof shows that the sequences of both runs

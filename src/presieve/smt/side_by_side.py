@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. A fold and aggregates of Spark over the same rows, side by side, as solver scripts.
 
 Both the checker of :mod:`presieve.certificate.group_aggregates` and the search use them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. SMT-LIB text, with the simplifications that keep it small (constants only)."""
 
 from __future__ import annotations

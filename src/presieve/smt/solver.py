@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The protocol of a solver: SMT-LIB text in, one of three answers out.
 
 ``Unknown`` is an answer of its own and never reads as either of the others. Budgets count the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The two runs of a problem as solver terms: original and pre-filtered, side by side.
 
 Both the checker and the search build the obligations of a pushdown from these pieces. They are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The solver protocol on z3; the only module that imports it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Values that depend on conditions (CASE and its kin), and conditions on such values.
 
 Predicates of the IR have no conditional, and need none: a condition on such a value is the

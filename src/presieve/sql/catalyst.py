@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Translates Catalyst's resolved expressions into the IR.
 
 The input is the output of ``TreeNode.toJSON`` of Spark 4.3 for one expression after analysis: its

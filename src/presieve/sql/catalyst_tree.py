@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The tree of one Catalyst expression.
 
 It is read from the output of ``TreeNode.toJSON`` of Spark 4.3: the nodes in pre-order, each with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Translates Catalyst's resolved expressions to values, with the conditions under which
 they are safe.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Spark's implicit casts, as far as they lose nothing.
 
 Spark compares two values of different types by casting both to a common type. Here a constant is

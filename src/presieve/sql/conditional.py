@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. CASE, IF, COALESCE and NULLIF, with the common type that Spark gives their branches.
 
 Only types whose conversion loses nothing are supported: branches of one sort, numbers beside

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Schemas as Spark DDL strings: ``"team string, score double NOT NULL"``.
 
 Reads the DDL of ``StructType.fromDDL`` in Spark 4.3, and names types as ``DataType.simpleString``

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Prints predicates of the IR as Spark SQL text.
 
 The text has two readers. A person wants few parentheses, ``IN`` lists and ``<>``; Spark's optimizer

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Evaluates Catalyst expressions over boxes, for columns with values in given sets."""
 
 from __future__ import annotations

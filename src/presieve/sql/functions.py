@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Functions of single values as Spark SQL text, and back.
 
 Each function is written as one call whose text says its meaning; Spark functions that are

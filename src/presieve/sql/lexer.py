@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The tokens of Spark SQL: names, numbers, strings and operators, with their positions.
 
 Follows the lexer rules of Spark 4.3's ``SqlBaseLexer.g4`` and, between quotes,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Spark's monotone functions: they never fall, or never rise, when their argument rises.
 
 To add a function, add a reader to :data:`READERS`, which says on which pieces it is monotone

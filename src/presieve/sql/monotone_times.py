@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Spark's functions of days, instants and texts, in monotone pieces.
 
 Instants are read in a time zone by the least and the greatest offset that the zone ever had, so

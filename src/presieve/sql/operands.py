@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Operands of SQL expressions: terms, literals whose type depends on a partner, and casts
 whose meaning depends on a partner.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Parses Spark SQL boolean expressions into the IR, with SQL's three-valued operators.
 
 A recursive descent over the part of Spark 4.3's ``SqlBaseParser.g4`` that is listed here; its

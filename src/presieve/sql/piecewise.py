@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Functions on pieces on which they never fall, or never rise, when their argument rises.
 
 A function is described on pieces of its argument's order, by two functions that never fall (or

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Prefixes of all texts that match a pattern, and the texts that have a prefix."""
 
 from __future__ import annotations

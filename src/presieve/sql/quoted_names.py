@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Column names in SQL text."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Reads the tokens of an SQL text one by one, and gives errors their position."""
 
 from __future__ import annotations

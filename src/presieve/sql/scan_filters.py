@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Writes sets of columns' values as conditions that storage evaluates."""
 
 from __future__ import annotations

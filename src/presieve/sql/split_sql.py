@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Splits SQL text at its outermost ANDs, commas or semicolons.
 
 Text that :mod:`presieve.sql.lexer` does not support is not split.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Literals of Spark SQL, and casts of literals.
 
 Sources: ``visitNumericLiteral`` and ``visitTypeConstructor`` in Spark 4.3's ``AstBuilder``,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Dates and timestamps as text.
 
 Only full, canonical forms are read; Spark reads more (``DateTimeUtils.stringToTimestamp``), which

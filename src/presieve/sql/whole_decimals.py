@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. SQL integers cast to decimals, so that their sums neither overflow nor round.
 
 ``CAST(a AS DECIMAL(20,0)) + CAST(b AS DECIMAL(20,0))`` is a DECIMAL(21,0), which holds every sum of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The clock of a search's budget: processor time of its thread.
 
 The result of a search must not depend on the load of the machine. A wall clock runs on while others

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The search, stage by stage: needed cells, candidate, proof, repair, witnesses.
 
 It follows the decoupling theorem (docs/theory.md): the strongest pre-filter keeps exactly the rows

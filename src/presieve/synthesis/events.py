@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The steps of a search, in order: small records from which reports make text.
 
 Nothing rests on them. They hold terms and rows as the search has them, never times. They hold no

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The strongest filters below a join that the checker accepts.
 
 In a pair that matches, some columns of both sides are equal. So a condition on ``coalesce(l.k,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Derives the strongest filters that storage knows from a condition on rows of a source.
 
 Storage compares columns with constants. For each expression that the condition compares, the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The state of one search: its tables, the rows that they need, and the next candidate.
 
 Samples may be of a scaled problem (``forms/count_scaling.py``); proofs are of the original one.

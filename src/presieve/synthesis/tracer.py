@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Records the candidates of a search, with tables made as small as possible."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The strongest filter below a window that the checker accepts.
 
 The conditions that hold for all rows with influence are closed under conjunction, so each clause is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Turns the cells that a pre-filter must keep into a short predicate that keeps them.
 
 A box is a set of regions for each column. Boxes cover the needed cells (a disjunction of

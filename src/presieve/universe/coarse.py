@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Coarser regions for columns that are only passed on to outputs.
 
 If no step reads a column that goes into outputs, its values only matter by the parts of the filter

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Leaves: simple facts about two related accumulators; invariants consist of leaves.
 
 Each is two-valued over ACC and TWIN and total (a comparison with none is false). Sources: Pusharoo,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The regions of a column: NULL, NaN, the constants, and the gaps between them.
 
 Comparisons with the constants treat all rows in one region of every column alike, so a pre-filter

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Classes of values that meet: constants of the filter traced back to columns and state.
 
 Variables whose values are compared with or assigned to each other form a class; a constant that

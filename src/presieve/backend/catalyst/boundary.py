@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. A boundary as its plan node describes it: its input columns, functions and outputs.
 
 These operators are boundaries: an ``Aggregate`` whose aggregates are grouped-aggregate UDFs over

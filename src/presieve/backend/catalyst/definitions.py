@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Definitions that a plan refers to (WITH), and whether they are deterministic.
 
 For Spark a reference is a leaf and says nothing about its definition. A definition that is not

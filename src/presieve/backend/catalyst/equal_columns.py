@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Columns that are computed by the same expression as others.
 
 Lemma: below an operator, let projections compute the columns ``a`` and ``b`` of the same row by the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Boundaries whose rows Spark reads and exchanges once, because the plans below their
 exchanges are equal. This only decides what is worthwhile; nothing that is proved depends on it.
 """

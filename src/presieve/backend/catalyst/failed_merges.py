@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Plans whose aggregates Spark tries to merge and fails on.
 
 Spark merges plans that yield one row (``MergeSubplans``: scalar subqueries, and aggregates without

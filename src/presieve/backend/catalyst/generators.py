@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The columns that a generator makes of one row, as expressions of that row.
 
 Each row that comes out of ``explode(array(a, b))`` has the value of ``a`` or of ``b``; each row of

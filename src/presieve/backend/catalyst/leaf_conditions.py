@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The conditions under which a plan needs a row of a source, or of a function.
 
 A plan needs a row of a source if the row is part of a row that comes out. For that output row, the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Folds of the list of all rows of a group, with a struct for the accumulator:
 ``aggregate(collect_list(struct(...)), named_struct(...), (acc, row) -> named_struct(...))``.
 

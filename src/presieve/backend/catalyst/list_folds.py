@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Folds of a group's values by a lambda: ``aggregate(collect_list(x), zero, merge)``.
 
 Sources: Spark 4.3, ``ArrayAggregate``, ``CollectList``. The list has the values that are not NULL,

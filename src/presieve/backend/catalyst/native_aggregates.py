@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Calls of Spark's own aggregate functions in an ``Aggregate``, as folds."""
 
 from __future__ import annotations

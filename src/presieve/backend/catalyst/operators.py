@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Catalyst's operators that may stand above a boundary, as operators of our algebra."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Windows and limits whose result depends on the order of peers (rows that are equal in
 the ORDER BY). Spark does not promise an order of peers, and fewer rows below may change it.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. A pivot, which consists of two aggregates: one by its key and the pivot column, and
 above it, by the key, ``pivot_first``, which lays the results of the chosen values side by side.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. What operators make of one row, to decide whether each input row matters.
 
 A filter on a source is minimal if every row that passes it changes the result of some tables.

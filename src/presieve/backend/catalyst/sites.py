@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Where filters meet boundaries in an analyzed plan, as paths of our own operators."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The fields of a struct that a function of groups returns, and the elements of an array
 that a pivot returns, as attributes of their own.
 

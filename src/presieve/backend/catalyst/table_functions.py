@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Table functions (``udtf``) of a table with PARTITION BY, as boundaries.
 
 In the analyzed plan of Spark 4.3 such a call is a projection of the results of ::

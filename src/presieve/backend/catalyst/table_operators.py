@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Operators that hand tables to a Python function, as boundaries."""
 
 from __future__ import annotations

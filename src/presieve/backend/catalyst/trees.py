@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Catalyst's JSON of a plan as a tree of nodes.
 
 ``TreeNode.toJSON`` writes the nodes of a tree in pre-order, each with its class and the number of

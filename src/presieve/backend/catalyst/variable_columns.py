@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The columns that the IR's variables stand for, below and above a boundary."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Catalyst's windows, and ``ORDER BY ... LIMIT``, as windows of our semantics."""
 
 from __future__ import annotations

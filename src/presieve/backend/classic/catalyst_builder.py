@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Build filters, projections, sorts and aggregates of a classic session."""
 
 from __future__ import annotations

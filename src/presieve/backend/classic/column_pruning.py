@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Restrict operators of a classic session that hand tables to a function to some columns.
 
 Spark sends a worker the output of the operator's child, after the grouping columns

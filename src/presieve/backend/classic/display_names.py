@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Name relations and conditions for people."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Turn scalar UDFs inside filters and larger expressions into columns of their own.
 
 Lemma: for a deterministic f, ``filter c[f(e)] R = project R* (filter c[y] (project [R*, y := f(x)]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Give aggregates result numbers of their own.
 
 Copies of one ``Aggregate`` in a plan share the ``resultId`` of their aggregate functions. That is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Implement :class:`Gateway` for classic sessions, by private interfaces of PySpark and of
 Spark's JVM. Nothing outside of this folder uses these interfaces.
 

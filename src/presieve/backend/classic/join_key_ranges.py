@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Filter one side of a join by the range of the keys on the other side.
 
 Lemma: in an inner or left semi join on ``k = s``, a row with ``k`` below the least or above the

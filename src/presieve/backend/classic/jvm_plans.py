@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Read and build the plans of classic sessions in the JVM. All other files of this folder
 call these methods.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Determine which rows of its sources a plan needs, from the scans of its optimized form.
 
 Spark's optimizer puts filters right above the sources; rows that these filters drop are not needed

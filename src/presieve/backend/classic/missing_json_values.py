@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Restore the values that Catalyst's JSON leaves out: bytes (the JSON shows only the
 identity of the array), the values of a pivot, and the members of an ``InSet``.
 """

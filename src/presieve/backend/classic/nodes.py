@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Look up the JVM's operators of a classic session's plans by path.
 
 Each question over py4j costs time, and a step from an operator to its child takes two questions.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Shrink a large plan by the first steps of Spark's optimizer: push filters down and
 merge projections. The result is only inspected, to see whether there is anything to gain; no plan
 is built from it. Loops of ``withColumn`` make plans that take ten times as long to read as to

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Glance at a plan in the JVM, which is cheaper than reading it: is there a filter above
 an aggregate, a window or the like that could be moved below it? A plan that is not read stays as it
 is.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Call the JVM over py4j, and turn its errors into ours."""
 
 from __future__ import annotations

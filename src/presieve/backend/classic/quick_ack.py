@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Avoid a TCP pause in long answers of the JVM.
 
 py4j's server writes an answer longer than 8 kB in parts. The kernel sends a part only when the one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Plans with expressions and aggregates of Spark in place of Python functions.
 
 Spark's analyzer reads the SQL text of each expression, as it reads that of ``selectExpr``.

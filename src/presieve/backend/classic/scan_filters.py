@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Find the files and functions of a plan, with the conditions under which it uses their
 rows.
 """

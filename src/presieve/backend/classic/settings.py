@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Read the configuration of a classic session at once."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Turn the computed arguments of aggregate functions into columns of their own.
 
 Lemma: ``aggregate max(e) R = aggregate max(y) (project [R*, y := e] R)`` with a new attribute y,

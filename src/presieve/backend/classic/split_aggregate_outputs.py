@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Move the computations of an aggregate on its functions' results to a projection above
 it.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Split the input of a classic session's plan by classes of rows
 (:mod:`presieve.backend.guard`).
 """

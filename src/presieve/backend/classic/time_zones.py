@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Offsets of time zones from Java, whose rules Spark follows for instants."""
 
 from __future__ import annotations

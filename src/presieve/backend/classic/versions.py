@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Differences between versions of Spark in the JVM. There is a class for each version,
 derived from the class of the next version, which overrides what was different before.
 """

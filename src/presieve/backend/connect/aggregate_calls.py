@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Calls of aggregate functions, Python's and Spark's own, as trees in Catalyst's words."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Functions of Spark 4.3 that are known by name: the client sends names, and the server
 finds built-in functions before those that a session registers (``sessionOrder``).
 """

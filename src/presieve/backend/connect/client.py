@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The private interfaces of PySpark's client for Spark Connect. Only this module and
 ``run_metrics.py`` touch them.
 

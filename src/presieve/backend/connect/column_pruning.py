@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Operators of Spark Connect that hand tables to a function, restricted to some columns: a
 projection goes below them. The server makes the function's arguments from all columns that it
 finds.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Expressions of Spark Connect as trees in Catalyst's words.
 
 References, aliases, Python functions and conjunctions are written as Catalyst writes them. For

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Scalar UDFs inside filters and larger expressions, as columns of their own.
 
 The lemma is that of :mod:`presieve.backend.classic.extract_udfs`. Here the messages are rewritten:

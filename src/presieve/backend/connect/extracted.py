@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Windows and generators among the columns of a projection. The analyzer takes them out of
 it and puts an operator for each below (``ExtractWindowExpressions``, ``ExtractGenerator``).
 """

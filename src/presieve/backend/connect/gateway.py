@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Plans of Spark Connect for the rest of the backend; handles are resolved operators."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Operators of Spark Connect that call functions on groups or batches of rows."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Operators of Spark Connect with two inputs: joins and set operations.
 
 If both inputs have a column of the same number, Spark gives the columns of the right side new

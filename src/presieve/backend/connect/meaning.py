@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The meaning of Spark Connect's expressions, by the rules for SQL text.
 
 The client sends expressions before analysis: names of functions and columns, and literals without

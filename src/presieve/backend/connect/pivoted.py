@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. A pivot of Spark Connect as the two aggregates and the projection that the analyzer
 makes of it, if all its functions return numbers or booleans (``PivotTransformer.scala``).
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Projections as clients write them: ``select``, ``withColumn``, ``drop``, renaming."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. A query in SQL text as the messages that a client would send for it.
 
 These messages are used only if the server says that they mean the same as the text

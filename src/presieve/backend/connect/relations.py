@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. All rules for resolving messages of Spark Connect, and here those for relations of one
 input that keep its columns.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. A resolved plan of Spark Connect: what the server's analyzer makes of the client's
 messages, in Catalyst's words as far as they are understood.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Resolve the messages of a plan of Spark Connect: leaves, and operators by rules.
 
 Of a message without a rule, only the inputs are read.

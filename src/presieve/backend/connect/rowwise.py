@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The check that expressions give one value for each row, whatever the other rows are.
 
 A projection with other expressions is something else on the server: an aggregate, a window or a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. A run of a Spark Connect DataFrame, and the metrics that come with its result."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The meaning of column names over the operators that an expression stands on.
 
 Names are resolved as in Spark 4.3. Names that are neither columns of the relation nor fields in

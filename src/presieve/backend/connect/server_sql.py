@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. SQL text and views, which only the server can read: what it is asked about them.
 
 Lemma: if Spark says that two analyzed plans are the same up to names and numbers

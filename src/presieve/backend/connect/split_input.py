@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Messages of Spark Connect whose input is split by classes of rows
 (:mod:`presieve.backend.guard`).
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Window expressions of Spark Connect as Catalyst writes them after analysis.
 
 Default frames are those of ``ResolveWindowFrame``: for ranks, all rows up to the current one; for

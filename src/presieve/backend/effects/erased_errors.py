@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Determine which errors of a boundary and its surroundings may vanish or appear."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Determine which functions that are evaluated on demand are certainly evaluated.
 
 If the original job is certain to fail, any rewrite is allowed; so the failure must be certain. A

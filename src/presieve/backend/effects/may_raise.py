@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Find expressions below a boundary that can raise, and what a pre-filter does to their
 errors.
 

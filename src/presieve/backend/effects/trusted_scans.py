@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Determine which scans below a boundary are known to apply a filter as it says.
 
 A data source may take a filter, claim that it was applied, and mean something else by it: strings

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Find columns of texts that are known to be UTF-8, because of how they are computed or
 read.
 

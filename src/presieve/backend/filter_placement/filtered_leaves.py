@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Sources with filters far above them, in sessions whose optimizer does not move these.
 
 A row of a source is used if what comes of it passes the filters

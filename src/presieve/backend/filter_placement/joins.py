@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Joins and set operations with filters above them that are about both sides."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The operators of a plan that filters may pass, and plans with filters below them."""
 
 from __future__ import annotations

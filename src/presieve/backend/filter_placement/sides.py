@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. What operators of this kind share: filters above, and sides for them below."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Windows, and ``ORDER BY ... LIMIT``, with filters above them: what has to be proved."""
 
 from __future__ import annotations

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Load and lift the functions of a boundary, and combine them into a problem."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Compose scalar UDFs with scalar UDFs of the projection below, as functions of its input.
 
 Lemma: projections compose. ``project [u := f(a)] (project [a := g(s)] R)`` is ``project [u :=

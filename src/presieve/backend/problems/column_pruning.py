@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Determine which of its input columns a function of tables needs.
 
 Lemma: if a function gives the same result whatever a column holds, and whether or not the column

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Lift the functions of a boundary to folds."""
 
 from __future__ import annotations

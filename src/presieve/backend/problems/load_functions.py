@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Load the Python functions of a boundary, and determine how Spark calls them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Describe functions of tables that do not lift as folds of the columns that they pass on.
 
 Lemma (keys): if every row of ``f(D)``, for a group D with key k, has k in such a column, a filter c

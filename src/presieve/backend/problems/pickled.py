@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Load a pickled function or class with the contents that it had when it was pickled.
 
 Source, pyspark 4.3.0: ``cloudpickle._make_skeleton_class``, ``_lookup_class_or_track`` and

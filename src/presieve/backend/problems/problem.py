@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Build the problem of a site in a plan from lifted functions and filters."""
 
 from __future__ import annotations

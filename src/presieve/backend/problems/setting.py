@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Facts about the session and the data that lifting uses."""
 
 from __future__ import annotations

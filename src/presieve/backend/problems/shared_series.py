@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Find scalar pandas UDFs that may get one and the same Series.
 
 Spark computes UDFs of neighbouring projections together (``ExtractPythonUDFs``), and hands one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Ask for the session and its configuration, before any plan is read."""
 
 from __future__ import annotations

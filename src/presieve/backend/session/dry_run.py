@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Replace PySpark's writers in a process that should find out what a job does without
 doing it.
 

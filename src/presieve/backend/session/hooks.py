@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Replace the members of PySpark's DataFrame classes that run a plan.
 
 Classic and Connect DataFrames are hooked alike: each member of :data:`MEMBERS` that the class

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Settings of a session that change the meaning of names and texts."""
 
 from __future__ import annotations

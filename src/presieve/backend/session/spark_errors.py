@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Turn errors of Spark, and of the connection to it, into ours."""
 
 from __future__ import annotations

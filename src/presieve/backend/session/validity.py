@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Determine how long a decision about a DataFrame may be used: until something changes on
 which it depends.
 

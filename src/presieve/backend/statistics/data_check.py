@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Check the data: Spark counts the rows of a file scan that satisfy a condition and the
 filters of the plan above the scan, in a job of its own over the columns of these. Small files are
 read here, without a job.

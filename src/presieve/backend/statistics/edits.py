@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Collect what is known about an edit, and about sizes of groups, to compare costs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Find the scan of local Parquet files below a boundary, for estimates only: no proof
 depends on it.
 

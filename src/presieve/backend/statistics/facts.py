@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Derive facts about columns from the plan below a boundary, or from its files."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Read facts about columns from the footers of the Parquet files below a boundary: that a
 column holds no NULL, or no moments that Python cannot hold.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Metrics of Spark for a DataFrame that was run. Nothing depends on it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Find the filters that reach the file scans below a boundary. Nothing depends on it."""
 
 from __future__ import annotations

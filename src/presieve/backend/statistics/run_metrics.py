@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Run a DataFrame once and read Spark's metrics. Nothing depends on it."""
 
 from __future__ import annotations

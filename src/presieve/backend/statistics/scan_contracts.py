@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Data for reports: which of a plan's filters its scans evaluate."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Measure the local Parquet files of a plan's scans. Nothing depends on it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Count the rows of small local Parquet files that satisfy a condition, without a job of
 Spark, which takes longer than to read them here.
 

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Solutions of problems that this process or another one has solved before."""

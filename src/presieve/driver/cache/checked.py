@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Solutions that other processes have stored as JSON; they are claims and are checked
 again.
 

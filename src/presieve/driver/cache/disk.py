@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Texts stored between processes: one file for each, in a bounded number.
 
 A file appears as a whole or not at all, under a name that identifies its query, so processes that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Aggregates for functions of groups that an earlier process has found.
 
 What a search finds is not trusted: the checker decides about the aggregates as Spark's analyzer has

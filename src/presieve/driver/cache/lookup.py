@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Solutions of problems, reused if this process or an earlier one has found them."""
 
 from __future__ import annotations

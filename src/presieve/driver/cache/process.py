@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Solutions of the last problems, so that ``explain`` and then ``optimize`` prove once.
 
 The key consists of the problem's printed text, the policy, and the facts known to hold. The text

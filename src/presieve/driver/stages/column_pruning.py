@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The stage that hands functions of tables only the columns that they need."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The cost gate decides which of the proven edits are made.
 
 It only takes edits back, so a wrong estimate costs time but never changes a result.

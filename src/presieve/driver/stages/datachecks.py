@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Answers of checks of the data; the same files are checked only once.
 
 Answers are stored in this process, and between processes as files of the same user. An answer

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Decisions about places of a plan. Reports are made from them at the end."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Declarations about computed columns, and whether footers refute them.
 
 An example is ``day = to_date(ts)`` for files in directories by day: a range of ``ts`` implies a

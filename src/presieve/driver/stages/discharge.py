@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Decides what happens to conditions on data that a proof rests on and that are not known.
 
 Under the policy ``default`` no rewrite relies on such a condition. Before the search, the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The final check of the result on Spark Connect, based on the server's explanation.
 
 A client sees nothing of the optimized plan except the text of the physical plan. That text names

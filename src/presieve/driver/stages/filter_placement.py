@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Filters go below windows, ``ORDER BY ... LIMIT`` and full outer joins, with a proof.
 
 The search for these filters is not trusted (:mod:`presieve.synthesis.windows` and

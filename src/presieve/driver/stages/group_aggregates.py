@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Functions of groups become Spark's own aggregates, with a proof.
 
 The search and the texts that it writes are not trusted (:mod:`presieve.synthesis.aggregates`,

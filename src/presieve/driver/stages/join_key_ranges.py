@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Adds the range of the keys on a join's small side as a filter on the large side.
 
 The checker proves that the filter keeps both of two rows that are known to match. The range is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The final check of the result, for all passes.
 
 It compares Spark's optimized form of the result with that of the plan as written. Each pass guards

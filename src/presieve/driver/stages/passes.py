@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The interface of passes: what a pass is run on, and what it returns."""
 
 from __future__ import annotations

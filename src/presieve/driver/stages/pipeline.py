@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The list of all passes, and the loop that runs them.
 
 The result is compared with the plan as written (:mod:`presieve.driver.stages.outcome`), and a pass

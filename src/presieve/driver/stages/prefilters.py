@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The pass of the pre-filters: lift, prove, rewrite, gate, apply.
 
 For each boundary, *lift* states the problem to prove and the facts known about its rows, *prove*

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Finds edits that Spark accepts together; replaces functions by proved expressions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Functions of rows that are lifted completely become Spark expressions, with a proof.
 
 The text of an expression is not trusted (:mod:`presieve.compiling.row_expressions`). Spark's

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Filters that files can evaluate, derived from conditions that they cannot, with a proof.
 
 Spark hands a scan only comparisons of columns with constants. ``year(ts) = 2024`` implies a range

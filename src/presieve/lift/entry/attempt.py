@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. One attempt at lifting: the object, and how it reads columns."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Functions that loop over their group: code before, one loop, code after, one result."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Aggregator classes as grouped-aggregate Arrow UDFs: the function that Spark runs, and
 the class under such a function.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The results of a scalar UDF before it comes to code that is not read.
 
 ``if code is None: return None`` decides for some rows, whatever follows. The statements are

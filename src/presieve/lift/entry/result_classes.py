@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The possible classes of the results of a scalar UDF, whatever it computes.
 
 A flow-insensitive inference over the syntax: a variable has the classes of all values assigned to

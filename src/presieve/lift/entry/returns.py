@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. From the value that Python returns to the value that Spark stores in the declared output
 columns.
 

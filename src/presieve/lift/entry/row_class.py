@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. ``Aggregator``-shaped classes: ``zero()``, ``reduce(acc, row)``, ``finish(acc)``."""
 
 from __future__ import annotations

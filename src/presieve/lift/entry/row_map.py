@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Functions of tables that treat each row by itself: ``mapInPandas``, ``mapInArrow``,
 functions of ``applyInPandas`` that return the group's rows, changed one by one, or some of them,
 and scalar pandas UDFs, which return a Series with as many elements as those that they take.

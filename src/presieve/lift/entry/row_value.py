@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. How Spark converts the values that scalar UDFs return.
 
 Sources, Spark 4.3.0: without Arrow, ``EvaluatePython.makeFromJava`` turns a value of another class

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Classes of table functions that keep a state: ``__init__`` creates it, ``eval`` takes a
 row and changes it, ``terminate`` yields one row.
 

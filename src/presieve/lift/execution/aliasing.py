@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The identity of pandas tables and columns, and the only gate for changing them in place.
 
 Each table and column has in ``own`` the numbers of the objects that it may be, or whose values it

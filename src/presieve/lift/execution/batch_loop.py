@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. A loop over the batches of a group that does nothing but loop over their rows.
 
 Lemma: if the body of ``for batch in batches`` is only ``for row in batch: BODY``, BODY runs once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Calls: their function or method, their arguments, and their models.
 
 The models are in the table of :mod:`presieve.lift.models.registry`; the user's own functions and

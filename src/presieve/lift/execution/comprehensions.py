@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Comprehensions, and reductions of generators, over values that are known when lifting:
 they are unrolled, one round after the other.
 """

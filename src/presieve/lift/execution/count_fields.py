@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Fields of the fold for reductions: the number of rows of a kind, and whether there is
 any.
 """

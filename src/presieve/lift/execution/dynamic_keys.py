@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Dicts that get keys which are not constants, such as ``counts[row.level] += 1``.
 
 Keys that the function looks up as constants are distinguished: they are tracked, see

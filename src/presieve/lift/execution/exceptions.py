@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. ``try`` and ``except``: errors of the body lead to a handler.
 
 A handler is executed on the path of the error, with the variables as they are there. Only errors

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Expressions: from syntax to symbolic values, in Python's order of evaluation."""
 
 from __future__ import annotations

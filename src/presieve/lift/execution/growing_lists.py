@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Lists whose length depends on the rows: their items, and how they change.
 
 Item i is an optional value: None where the list is shorter. If an item exists, so do all before it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Lists, dicts and sets, which are changed in place.
 
 A variable holds the number of an object, and each path its contents, so that two names of one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Statements and expressions with holes: what is passed over may have any value.
 
 What is computed from a hole is a hole, so nothing that is met there counts as an obstacle of its

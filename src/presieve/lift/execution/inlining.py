@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The user's own functions and methods, executed where they are called.
 
 A call runs the body with variables of its own, on the caller's path and with the caller's objects,

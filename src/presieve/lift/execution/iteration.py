@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The iterables of the loop over rows: columns of the group, or rows as pandas
 gives them.
 """

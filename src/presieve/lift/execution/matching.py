@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. ``match`` statements: a case is a condition on the subject, and names for its parts."""
 
 from __future__ import annotations

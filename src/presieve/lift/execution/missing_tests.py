@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Columns that a function tests for missing values.
 
 The assumption that a column has no NaN is not part of the meaning of a fold: it makes proofs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Calls of functions that are not read: the caller declares that they are pure.
 
 The result of such a call on a row is a hidden column (:class:`presieve.ir.fold.Column`): an

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Lists and dicts from outside of the function. They are constants, because every change
 of them is declined.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. From one row's step to a fold: the variables that live across rows, and their sorts.
 
 The sorts are the least ones that hold the initial values and that a step preserves. They are found

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The parts of a fold's execution."""
 
 from __future__ import annotations

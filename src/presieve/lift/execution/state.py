@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The state of a symbolic execution: variables, path conditions, known facts, errors."""
 
 from __future__ import annotations

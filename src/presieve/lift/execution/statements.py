@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Statements: assignments, branches, and exits from a block."""
 
 from __future__ import annotations

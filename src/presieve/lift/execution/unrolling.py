@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Loops over items that are known when lifting, such as a tuple of constants or the keys
 of a dict: they are unrolled, one round after the other.
 """

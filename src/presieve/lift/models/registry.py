@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Registry of models of functions and methods: each model registers under its names.
 
 A model takes a :class:`ModelCall` (the model of a method also takes the method's owner) and returns

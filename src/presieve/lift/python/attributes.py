@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Constants of a class: ``self.threshold`` from ``__init__`` or the class body."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The bindings of a freshly imported module, according to its source.
 
 Only bindings that occur once, at the top level of a module or class, are known: a definition, an

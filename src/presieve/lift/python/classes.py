@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Checks that importing a module again makes the same classes that the driver has.
 
 Each check raises :class:`UndecidedSignal` unless the source proves it: the source defines the class

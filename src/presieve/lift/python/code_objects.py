@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Code objects: when two are the same, and those that are inside of one."""
 
 from __future__ import annotations

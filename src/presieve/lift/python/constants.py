@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Constants that a module's source computes, without running any code of the user's.
 
 Literals, displays of constants, arithmetic on numbers, and calls of a few functions and classes

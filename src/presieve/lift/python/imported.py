@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Checks that importing a module again binds its names to the objects that the driver has.
 
 Each check raises :class:`UndecidedSignal` unless the module's source proves it.

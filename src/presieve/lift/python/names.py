@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The meaning of the names in a function: constants, modules and functions outside of it.
 
 Constants are read by value, immutable ones only. Modules and functions are compared by identity

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Positions in the user's files, counted as editors do: from line 1, column 1."""
 
 from __future__ import annotations

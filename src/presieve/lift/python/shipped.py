@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The only gate through which lifting reads Python objects from outside of a function.
 
 An object that goes to the workers by value is as the driver has it. An object that goes by its name

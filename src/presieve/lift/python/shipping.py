@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. How Spark ships a Python object to its workers: by value, or by its name.
 
 Source, pyspark 4.3.0: its own copy of cloudpickle, ``_should_pickle_by_reference``,

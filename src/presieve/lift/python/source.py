@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. From a function object to the syntax tree of the very code that it runs.
 
 The source in the file may be stale, or belong to a wrapper, and what was typed at a prompt is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The source of what was typed at Python's prompt, from the history of its lines.
 
 Before Python 3.13 the prompt keeps no source: a function that is typed there has the file

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Time zones with a constant offset: there, local times and instants correspond one to
 one.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Symbolic values of pyarrow in a function of the group: arrays, tables, scalars, keys."""
 
 from __future__ import annotations

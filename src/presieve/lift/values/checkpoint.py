@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Records that can be rolled back when an attempt is given up."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. How Python sees a column: how its values reach a worker, and what that assumes.
 
 Sources, pyspark 4.3.0: ``ArrowArrayToPandasConversion.convert_numpy`` and ``convert_legacy`` in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Obstacles that are passed over, so that those behind them are met.
 
 Nothing that is lifted with holes is used: only where the lifter stops counts.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Merging two values into one: to one sort, or by a condition."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The tables and columns of pandas in a value; see
 :mod:`presieve.lift.execution.aliasing`.
 """

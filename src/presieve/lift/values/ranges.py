@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Bounds for the integers of a fold, to know that a result fits its type. Decimals count
 as integers in units of their last digit.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The sorts of a variable that lives from one row to the next, and its fields."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The values that a Python variable may hold while a function is executed symbolically.
 
 Scalars are terms; tuples keep their structure here, so the IR sees only their components. A tuple

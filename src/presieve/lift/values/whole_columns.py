@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Symbolic values for tables and columns of the whole group, and for results of pandas."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. What became of the sites of a baseline: lost, gained or otherwise different."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The file of a baseline: what presieve did for some jobs. It is sorted and has no
 times, lines, machine's paths or sizes, so that its changes can be read in a review.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Which site of a baseline is which site of today's job.
 
 Lines say nothing, as every edit above moves them. A site is first looked for as it was, then by its

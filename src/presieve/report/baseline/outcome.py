@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. What a run says of a baseline, as text and as JSON."""
 
 from __future__ import annotations

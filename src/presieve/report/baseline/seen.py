@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The sites of a job's reports, with the lines and reasons of this run."""
 
 from __future__ import annotations

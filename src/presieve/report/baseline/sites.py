@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The parts of a job that a baseline keeps: filters above functions, functions, and
 files with derived filters. They have no lines, times, sizes or paths, so that they change only if
 the job or its plan does.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Puts the operators of several plans beside each other: equal ones share a row."""
 
 from __future__ import annotations

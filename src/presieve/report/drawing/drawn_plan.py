@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Reads Spark's drawing of a plan back into operators, in the order of its lines.
 
 The drawing is all that both classic sessions and Spark Connect provide of an optimized plan. The

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The names in a plan that only presieve knows, and what they stand for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. A plan as columns of boxes, as written, with the filter, and as it runs. Equal
 operators are at the same height.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The role of each operator of a plan in a pushdown: the filter as written, its
 residual, the function or what runs in its place, the pre-filter below it, the scan.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. What Spark measured at the operators that call a boundary's functions."""
 
 from __future__ import annotations

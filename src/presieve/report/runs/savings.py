@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. What presieve saved, summed up over the records of many runs.
 
 Measured figures come from a clock or from Spark's metrics. Counts are differences between the rows

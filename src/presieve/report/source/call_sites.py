@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Where a job hands a function to Spark, if its source has exactly one such place."""
 
 from __future__ import annotations

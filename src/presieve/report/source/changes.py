@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Changes of a job's source that do by hand what presieve proves or advises.
 
 A change is shown only if its place is certain: the function goes to Spark at one place of its file.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Python source with coloured syntax, as HTML."""
 
 from __future__ import annotations

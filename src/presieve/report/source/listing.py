@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Listings of the user's source, with line numbers and what is in the way."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Aggregate functions. The SQL names are those whose meaning is known
 (:mod:`presieve.semantics.aggregates`).
 """

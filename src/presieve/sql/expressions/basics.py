@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Columns, constants, names, casts and shared subexpressions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The catalogue of Catalyst's expression classes.
 
 A class of Catalyst has its entry in the file of its subject. Readers look up the entry of a node

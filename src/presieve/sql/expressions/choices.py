@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Expressions that give the value of one of their operands."""
 
 from __future__ import annotations

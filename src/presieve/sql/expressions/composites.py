@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Arrays and structs, and functions that make rows of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Reads a condition of Catalyst's from its leaves up, with a meaning for each expression.
 
 A reader is a subclass. It says what its values and truth values are, and what each expression makes

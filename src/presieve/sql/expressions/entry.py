@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. What one entry of the catalogue says about a class of Catalyst expressions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Arithmetic. The operators in the IR are those of doubles."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Logic, comparisons and tests: expressions that are true, false or NULL.
 
 The scan filters of Spark's data sources have the names of these classes.

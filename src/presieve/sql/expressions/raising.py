@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Decides which Catalyst expressions never raise an error.
 
 The catalogue says it of most classes; for some it depends on types and constants. An expression of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Functions of texts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Functions of days and instants. Those of days take dates; timestamps are cast."""
 
 from __future__ import annotations

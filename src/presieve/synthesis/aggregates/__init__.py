@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Aggregate functions of Spark that give the results of a fold."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The result of a search for aggregates, and the greatest invariant among candidates.
 
 It consists of the candidates that hold after the first row and that every other row preserves,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The search for aggregates of Spark that give the results of a fold."""
 
 from __future__ import annotations

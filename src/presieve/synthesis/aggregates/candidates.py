@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Candidates for the fields of a fold: an aggregate of a term over each single row.
 
 A field often combines single rows by some function. With one row it is the step of the initial

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. A fold as a fold of the list of all rows of a group.
 
 The step is that of the user's fold over the fields of a struct. The order of the list must make no

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Computed columns: terms that a step computes from the row alone become columns.
 
 ``price * qty > 1000`` is no region of ``price`` or of ``qty``, nor is ``opened < closed``. So these

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Filters that count far, as filters that count to two or four.
 
 ``times > 7 AND prices > 18`` accepts no table of fewer than 27 rows, and the search learns from

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. A pushdown written by hand: finds an invariant for it, or a table against it."""
 
 from __future__ import annotations

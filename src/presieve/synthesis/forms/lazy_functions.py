@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Pushdowns of functions that are evaluated on demand and may raise.
 
 If the filter is weakened, nobody may read the result of such a function, so no row on which it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Conjuncts of a pre-filter that drop only rows on which the function raises.
 
 Pushing such a conjunct saves no work in a job that succeeds, and lets a job succeed that should

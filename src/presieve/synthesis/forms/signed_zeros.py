@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Folds with zeros whose sign is open, searched as if it were not.
 
 The result is claimed for the fold as it is: first without an assumption, which holds if no accepted

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Folds that read nothing but their key: functions of a row, as groups of one row.
 
 Such a fold has no state, so there is nothing to search: the filter's condition is written in

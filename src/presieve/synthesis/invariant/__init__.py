@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Candidate invariants, and the solver that keeps the inductive ones."""

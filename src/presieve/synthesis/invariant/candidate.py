@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. One candidate pre-filter: tries to prove it, and makes the proof small."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Conditions of a step that compare columns of one row, grouping columns among them, or
 results of functions of such columns.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. A pushdown with no more assumptions than necessary.
 
 An assumption that the fold's meaning does not rest on ("no NaN in x") is kept only if it pays: if

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Candidate invariants: implications between leaves that hold on all sampled pairs.
 
 Samples are pairs of states that the two runs really reach; background are pairs of arbitrary

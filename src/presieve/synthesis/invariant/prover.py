@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. One incremental solver for one candidate pre-filter: Houdini, Final, the residual.
 
 Clauses are switched by assumptions, so one script serves the whole search. The independent checker

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Decides whether the order of rows matters."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Proofs that the order of rows does not matter to the result of a pipeline.
 
 They use a relation E between two runs over the same rows in different orders, such that for all

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Decides whether the result of a pipeline depends on the order of a group's rows.
 
 For most folds that depend on it, running finds a table; for most others, the solver's first

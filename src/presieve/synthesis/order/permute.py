@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Tables that give another result when two neighbouring rows are exchanged.
 
 Exchanging neighbours leads from any order of rows to any other. So if two orders differ, some

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Bounds of single columns that a pre-filter implies.
 
 ``opened < closed AND closed < opened + width`` cannot be given to a file scan, but ``width > 0``,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Conditions on the key as predicates of Spark, as strong as possible.
 
 A condition is two-valued. The predicate is true wherever the condition is. If it is true nowhere

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. One candidate after the other, each weaker by a cell that turned out to be needed.
 
 The loop is counterexample-guided: samples, random walks and bounded model checking refute a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. A shorter pre-filter, if the facts about rows make some parts of it unnecessary.
 
 A part that is left out makes no difference on any row that obeys the assumptions of the proof. Such

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The kind of a pushdown with a given pre-filter and residual."""
 
 from __future__ import annotations

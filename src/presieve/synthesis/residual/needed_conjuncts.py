@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. For each conjunct that stays in a residual, a group that shows that it is needed.
 
 All rows of the group pass the pre-filter. The filter rejects the group, and this conjunct is the

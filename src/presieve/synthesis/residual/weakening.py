@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Weaker stand-ins for the parts of a filter, and the choice among them.
 
 By the decoupling theorem, (i) in docs/theory.md, the residual is a unary problem: it must agree

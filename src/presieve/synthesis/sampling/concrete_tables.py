@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Concrete tables: those that the filter accepts, and the rows that they cannot do
 without.
 

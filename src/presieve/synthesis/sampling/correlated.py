@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Facts that relate conditions to each other, and to whether columns have a value.
 
 Of two computed columns ``a < b`` and ``a = b`` only one is true; where ``a < b`` is true, neither

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Finds tables that the filter accepts by climbing: each row brings the result nearer.
 
 The distance is the branch distance of search-based testing (Korel, TSE 1990; Tracey et al., ASE

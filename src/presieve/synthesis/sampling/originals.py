@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Tables over computed columns, as tables of original rows.
 
 A solver finds a row for which the conditions have the given truth values; the other columns keep

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Groups whose rows all pass a pre-filter, and the fold's outputs for them.
 
 By the decoupling theorem, (i) in docs/theory.md, a residual is right if it agrees with the filter

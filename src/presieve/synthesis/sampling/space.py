@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. The space of one problem: classes, cells, leaves and concrete rows to try."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Random walks: rows one after the other, with a check after each row.
 
 Each walk draws from only some regions of every column, chosen anew (swarm testing: Groce et al.,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Cells and values as terms."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Bounded model checking: a shortest table on which a pushdown goes wrong."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Makes a table small for a person: fewer rows, and simpler values.
 
 The caller decides what a table must still show, so nothing here has to be right.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Tables that show that every row which a pre-filter keeps must be kept.
 
 A table shows it for the row at its index, and for all rows that change the result in the same

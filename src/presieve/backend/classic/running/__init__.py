@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Classic sessions: what runs, how Spark shows it, and what it counts."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. What Spark's UI shows of an action: the line of the job that runs it, and a
 description.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Run a classic DataFrame and read the metrics of its physical plan."""
 
 from __future__ import annotations

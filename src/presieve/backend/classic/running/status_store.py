@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. What Spark's UI knows of the jobs of an action: the operators of its plans, and their
 metrics. Spark keeps this also if the UI itself is switched off.
 

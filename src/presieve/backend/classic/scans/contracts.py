@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Determine, by Spark's own planning, which filters each scan of a plan evaluates.
 
 Spark offers a source the filters that it can write as comparisons of columns with constants

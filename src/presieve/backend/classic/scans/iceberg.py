@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Report how tables of Iceberg treat filters, as Iceberg's scans describe themselves.
 
 Iceberg prints the filters of a scan in its own words. Its own code (``SparkV2Filters``) translates

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Give a plan listings of files that nobody else refreshes.
 
 All DataFrames of one ``read`` share a listing of files (``InMemoryFileIndex``), and so do views of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Determine which conditions Spark's optimizer puts at the scans of a DataFrame."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Determine what the leaves of a classic session's plan read, and whether they can be read
 again.
 

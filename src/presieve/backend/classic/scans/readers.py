@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Give a plan readers of Python data sources that no other plan shares.
 
 Spark asks a Python data source once for its reader and keeps the reader for all DataFrames of one

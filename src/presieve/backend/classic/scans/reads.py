@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Determine, by Spark's own code, what a scan of files reads: which files it chooses,
 which row groups the reader of Parquet keeps, and which rows of these groups remain after their
 pages are checked. No proof depends on it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Python's arithmetic on symbolic scalars, and the errors that it raises."""
 
 from __future__ import annotations

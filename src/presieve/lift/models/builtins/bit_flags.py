@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Bit flags: ``|``, ``&``, ``^``, ``<<`` and ``>>`` on integers whose bits are known.
 
 A non-negative integer that the function combines with constants only is represented by its bits;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Built-in functions and classes of constants, each recognized by identity."""
 
 from __future__ import annotations

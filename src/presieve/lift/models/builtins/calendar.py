@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Dates, and times without a time zone: fields, and differences of dates."""
 
 from __future__ import annotations

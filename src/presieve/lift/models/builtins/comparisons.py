@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Python's comparisons, membership and truth on symbolic values.
 
 Unlike None, a value that may be NaN or NaT compares with every value: NaN is unequal to all and

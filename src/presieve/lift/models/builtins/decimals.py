@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Decimals in Python: comparison is exact, by value; arithmetic rounds and is declined.
 
 Source: the ``decimal`` module's documentation and ``_pydecimal.py``, CPython 3.11. A comparison

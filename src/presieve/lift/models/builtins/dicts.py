@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Dicts that return a default for a missing key: ``collections.defaultdict``,
 ``collections.Counter``, and ``setdefault`` of any dict.
 

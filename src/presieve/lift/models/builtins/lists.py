@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Lists and deques: constructors, methods, slices and ``del``."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Numbers: ``float()``, ``abs()``, ``round()`` and functions of the module ``math``."""
 
 from __future__ import annotations

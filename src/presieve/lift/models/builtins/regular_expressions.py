@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Regular expressions: whether a pattern matches a text.
 
 The position and the groups of a match are not modelled. Source: the Python library reference,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Sets, represented by which constants they hold.
 
 A set tracks the constants that the function tests for, or that are the only values that it can add.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Sorted lists, and heaps.
 
 Sources, CPython 3.11: ``list.sort`` is stable, with ``reverse=True`` too, and compares by ``<``

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Texts: methods, slices and f-strings; for constants the result is computed.
 
 A test for a prefix is an interval of texts. Other operations on texts that are not constants are

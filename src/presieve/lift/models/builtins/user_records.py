@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Objects with named fields: named tuples, dataclasses, and objects of plain classes.
 
 A record is a tuple of a tag, which holds its class, and its fields. Mutable records are objects on

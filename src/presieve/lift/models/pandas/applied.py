@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Functions that pandas calls for each element of a column: ``column.apply(f)``.
 
 They are supported only where each row is lifted separately: then an error of the function is an

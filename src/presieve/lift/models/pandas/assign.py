@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Columns that a function adds to its table: ``pdf["c"] = ...``, ``assign``.
 
 The variable is bound to a new table. This is correct if no other variable or object refers to the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Tables and columns of the group in pandas: masks, ``loc``, ``iloc``, methods.
 
 Sources: pandas 2.3 user guide, "Indexing and selecting data". A group's table has the index 0, 1,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. ``column.dt.year`` and ``column.dt.date`` against constants: intervals of times.
 
 Source: pandas 2.3 ``core/arrays/datetimes.py``: fields are of the local time, which for instants is

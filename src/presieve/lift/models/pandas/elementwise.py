@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Elementwise operations of pandas and NumPy on columns: choices, signs, prefixes.
 
 Sources: pandas 2.3 ``core/generic.py`` (``where``, ``mask``), ``core/strings/object_array.py``

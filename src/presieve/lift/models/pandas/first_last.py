@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. One row of a group: the first or last one, in the group's order or after a stable sort.
 
 Source: pandas 2.3 ``core/sorting.py`` (``nargsort``): missing elements come last in both

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Rows, columns and one-row tables: how a function reads its input and returns its output.
 
 Sources: pandas 2.3 ``DataFrame.itertuples`` (a namedtuple renames fields that are not identifiers),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Functions of NumPy and pandas, of whole columns and of single values."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. ``table.query("a > 1 and b == 'x'")``: translates the text to a mask.
 
 Source: pandas 2.3 ``core/computation`` (``expr.py``, ``ops.py``, ``scope.py``). The text is a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The places of the first few rows of a group after sorting, as fields of the fold.
 
 Each place is one field, with the best element first. A row that is better than the one in a place

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Reductions of pandas as fields of the fold: count, sum, least, greatest, first, last.
 
 Source: pandas 2.3 ``core/nanops.py``. Missing elements are skipped; the sum of no elements is 0,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Series of pandas element by element: comparisons, masks, arithmetic, missing values.
 
 Sources, pandas 2.3: ``core/ops/array_ops.py`` (comparisons; NaN, NaT and, in an array of objects,

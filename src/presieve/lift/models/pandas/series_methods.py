@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Methods of columns of the group, as in pandas."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The sign of a zero, where NumPy and heaps leave it open.
 
 The greatest of 0.0 and -0.0 may be either. Which one it is depends on their places among the other

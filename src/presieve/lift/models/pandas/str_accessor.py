@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Columns of texts, element by element (``column.str``): Python's own methods.
 
 Sources: pandas 2.3 ``core/strings/object_array.py``: Spark creates an array of objects, and pandas

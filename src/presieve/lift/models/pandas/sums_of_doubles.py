@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Reductions that depend on all elements and their places: sums of doubles, deviations.
 
 pandas adds doubles pairwise. How it pairs them, and so how it rounds, depends on their number. The

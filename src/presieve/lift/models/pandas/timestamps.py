@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Texts that pandas parses as times."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. The first few rows of a group after sorting: ``nlargest``, ``sort_values(...).head(k)``.
 
 Sources: pandas 2.3 ``core/methods/selectn.py`` and ``core/sorting.py`` (``nargsort``): missing

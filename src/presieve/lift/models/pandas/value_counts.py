@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. ``column.value_counts()``, if only the counts of constants are used.
 
 Source: pandas 2.3 ``core/algorithms.py`` (``value_counts_internal``): missing elements are not

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Arrays, tables and compute functions of pyarrow."""

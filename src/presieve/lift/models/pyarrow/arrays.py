@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Arrays and tables of pyarrow: elements and masks.
 
 Source: pyarrow's documentation of its compute functions, and the results of release 26. Null stays

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Results of functions of pyarrow, and the values that Spark stores for them.
 
 Sources, pyspark 4.3.0: ``worker.py`` converts the result of a grouped-aggregate Arrow UDF with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Reductions of ``pyarrow.compute`` as fields of the fold.
 
 They skip nulls, and return null if no element remains. Minima and maxima of doubles skip NaN, too,
