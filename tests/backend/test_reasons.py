@@ -184,3 +184,30 @@ def test_nothing_follows_for_the_rows(rows: DataFrame) -> None:
 def test_aggregates_of_spark_are_no_udfs(rows: DataFrame) -> None:
     df = rows.groupBy("k").agg(F.max("x").alias("m")).filter("m > 30")
     assert "\n\n1 place where a filter meets an aggregate, " in str(explain(df))
+
+
+def _with_quotient(batches: Any) -> Any:
+    for pdf in batches:
+        pdf["y"] = 7.5 / pdf["x"]
+        yield pdf
+
+
+def test_a_time_that_may_come_back_as_another_is_replaced_by_its_day(spark: SparkSession) -> None:
+    """The advice: pass on a column of another type, and filter that."""
+    table = spark.range(60).selectExpr(
+        "CASE WHEN id > 0 THEN TIMESTAMP '2026-10-01' + id * INTERVAL '5' HOUR END AS ts",
+        "CASE id % 7 WHEN 0 THEN double('NaN') ELSE double(id % 7) END AS x",
+    )
+    times = table.mapInPandas(_with_quotient, "ts timestamp, x double, y double")
+    df = times.filter("ts >= '2026-10-05'")
+    (boundary,) = explain(df, cost="always", compile="never").boundaries
+    assert boundary.prefilter == "true"
+    assert "pass on a column of another type, such as date" in str(boundary.declined)
+    by_day = table.selectExpr("*", "to_date(ts) AS day").mapInPandas(
+        _with_quotient, "ts timestamp, x double, day date, y double"
+    )
+    followed = by_day.filter("day >= '2026-10-05'")
+    (boundary,) = explain(followed, cost="always", compile="never").boundaries
+    assert boundary.prefilter == "day >= DATE '2026-10-05'"
+    better = optimize(followed, cost="always", compile="never")
+    same_rows(followed, better)

@@ -116,7 +116,10 @@ class Unlifted:
         if output.name in passed:
             if output.type in _COMES_BACK or decimal_type(output.type):
                 return None
-            reason = f"values of {output.name} may come back from pandas as others: cast it"
+            reason = (
+                f"values of {output.name}, of type {output.type}, may come back from pandas as"
+                " others: pass on a column of another type, such as date or bigint, and filter that"
+            )
             return Declined("column-type", reason)
         if not self.boundary.keys:
             return None  # the search for values meets the same obstacle
