@@ -330,7 +330,44 @@ def now_by_its_word(pdf: Any) -> Any:
     return pdf
 
 
+class Tally:
+    """A small class, which is read: it counts."""
+
+    total = 0
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self) -> int:
+        self.count += 1
+        return self.count
+
+    def add(self) -> None:
+        Tally.total += 1
+
+
+TALLY = Tally()
+
+
+def counts_by_calling(pdf: Any) -> Any:
+    pdf["n"] = TALLY()
+    return pdf
+
+
+def counts_in_its_class(pdf: Any) -> Any:
+    Tally().add()
+    return pdf
+
+
+def sets_its_class(pdf: Any) -> Any:
+    Tally.total = len(pdf)
+    return pdf
+
+
+STATES = (counts_by_calling, counts_in_its_class, sets_its_class)
+
 LOUD = (
+    *STATES,
     *(by_its_truth, by_an_item, by_its_length, by_its_address),
     *_holding(itertools.count(), {1}, {"a": 1}, np.zeros(2)),
     *_with_a_table(pd.DataFrame({"t": [1, 2]})),
@@ -354,6 +391,11 @@ def test_functions_without_effects(function: FunctionType) -> None:
 
 def test_messages_are_told_apart() -> None:
     assert _kinds(prints) == {"message"}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("function", STATES, ids=lambda f: f.__name__)
+def test_state_of_small_classes_is_no_unknown_code(function: FunctionType) -> None:
+    assert "state" in _kinds(function)
 
 
 @pytest.mark.parametrize("function", LOUD, ids=lambda f: f.__name__)

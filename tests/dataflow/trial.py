@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from random import Random
 from types import FunctionType
@@ -15,13 +15,14 @@ from tests.support.frame_runs import Group, column_that_matters, lost_key, row_t
 
 from presieve.dataflow.analysis import Dataflow, dataflow
 from presieve.dataflow.context import AnalysisRequest, Form
+from presieve.records import replace
 
 KEYS: tuple[Any, ...] = ("a", "", 2**53 + 1, 7, None, True)
 
 
-def loaded(texts: dict[str, str], file: str) -> dict[str, FunctionType]:
-    """The functions of a file that has this text."""
-    text = "import numpy as np\nimport pandas as pd\n\n\n" + helpers() + "\n\n"
+def loaded(texts: dict[str, str], file: str, more: str = "") -> dict[str, FunctionType]:
+    """The functions of a file that has this text, and ``more`` helpers."""
+    text = "import numpy as np\nimport pandas as pd\n\n\n" + helpers() + more + "\n\n"
     text += "\n\n".join(texts.values())
     lines = text.splitlines(keepends=True)
     linecache.cache[file] = (len(text), None, lines, file)
@@ -48,21 +49,34 @@ def table(random: Random, key: object, size: int) -> pd.DataFrame:
     )
 
 
-def answer(function: FunctionType, form: Form, key: str = "k") -> Dataflow:
+def answer(
+    function: FunctionType, form: Form, key: str = "k", types: Mapping[str, str] | None = None
+) -> Dataflow:
     """What the analysis says."""
-    return dataflow(AnalysisRequest(function, form, NAMES, (key,)))
+    return dataflow(AnalysisRequest(function, form, NAMES, (key,), types=types or {}))
 
 
-def wrong_keys(function: FunctionType, said: Dataflow, random: Random) -> str | None:
+def wrong_keys(
+    function: FunctionType, said: Dataflow, random: Random, keys: Sequence[Any] | None = None
+) -> str | None:
     """A table on which a column does not hold the key; None where none is seen."""
-    return _first(lost_key(said, _group(function, random)) for _ in range(6))
+    return _first(_lost(said, _group(function, random, keys)) for _ in range(6))
 
 
-def wrong_columns(function: FunctionType, said: Dataflow, random: Random) -> str | None:
+def _lost(said: Dataflow, group: Group) -> str | None:
+    """A key that is lost, or that is not there as a text where it is no missing one."""
+    if group.key["k"] is None or not said.texts:
+        return lost_key(said, group)
+    return lost_key(replace(said, keys={**said.texts, **said.keys}), group)
+
+
+def wrong_columns(
+    function: FunctionType, said: Dataflow, random: Random, keys: Sequence[Any] | None = None
+) -> str | None:
     """A table on which columns that are not read matter; None where none is seen."""
     if said.reads is None or said.reads >= set(NAMES):
         return None
-    return _first(column_that_matters(said, _group(function, random), "k") for _ in range(4))
+    return _first(column_that_matters(said, _group(function, random, keys), "k") for _ in range(4))
 
 
 def wrong_rows(
@@ -79,8 +93,8 @@ def wrong_rows(
     return None
 
 
-def _group(function: FunctionType, random: Random) -> Group:
-    key = random.choice(KEYS)
+def _group(function: FunctionType, random: Random, keys: Sequence[Any] | None) -> Group:
+    key = random.choice(keys or KEYS)
     return Group({"k": key}, table(random, key, random.randint(1, 4)), partial(function, (key,)))
 
 

@@ -10,10 +10,9 @@ from tests.support.pages import ROOT
 from presieve.cli.why import Listed, assumptions
 from presieve.driver.fold_inputs import zone_note
 from presieve.driver.solve import SOURCE_CLAIMS
-from presieve.driver.stages.discharge import ABOUT_CODE
 from presieve.ir.sorts import TIMESTAMP
 from presieve.ir.terms import Lit
-from presieve.semantics.assumptions import CONDITIONS, OPTIONAL, SENTENCES
+from presieve.semantics.assumptions import ABOUT_CODE, CONDITIONS, OPTIONAL, SENTENCES
 
 ENTRIES = list(assumptions())
 PARTS = ["Assumed", "Fails", "By default", "What to change"]

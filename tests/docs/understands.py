@@ -35,6 +35,7 @@ OWNERS: dict[str, tuple[type, ...]] = {
     "lists and deques": (symbolic.ListV, symbolic.GrowingV),
     "dicts": (symbolic.DictV, symbolic.MapV, symbolic.CountsV, symbolic.Known),
     "sets": (symbolic.SetV,),
+    "matches of regular expressions": (symbolic.MatchV,),
 }
 """The types of the owners of methods under the headings of the page."""
 

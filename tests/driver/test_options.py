@@ -95,6 +95,7 @@ def test_each_option_is_read_from_a_text() -> None:
         "reorder": " True ",
         "declare": "a > 1; b > 2",
         "pure": "f, module:g",
+        "effects": " keep ",
     }
     assert read_options(written, "{}") == {
         "budget": 2.5,
@@ -104,6 +105,7 @@ def test_each_option_is_read_from_a_text() -> None:
         "reorder": True,
         "declare": ("a > 1", "b > 2"),
         "pure": ("f", "module:g"),
+        "effects": "keep",
     }
     assert written.keys() == OPTIONS.keys()
 
@@ -127,6 +129,7 @@ def test_lists_and_numbers_are_read_as_such() -> None:
         ({"budget": ["1"]}, "here budget: budget is a positive number of seconds, not ['1']"),
         ({"policy": "lax"}, "here policy: policy is 'default', 'assume' or 'strict', not 'lax'"),
         ({"policy": ["strict"]}, "here policy: policy is 'default', 'assume' or 'strict', not ['"),
+        ({"effects": "yes"}, "here effects: effects is 'auto', 'none' or 'keep', not 'yes'"),
         ({"cost": 3}, "here cost: cost is 'auto', 'always' or 'never', not 3"),
         ({"declare": 3}, "here declare: declare is a string such as 'NOT isnan(score)' or a list"),
         ({"declare": [3]}, "here declare: declare is a string such as"),

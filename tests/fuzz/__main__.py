@@ -25,6 +25,10 @@ def main() -> int:
         from tests.fuzz import compiled
 
         return compiled.run(options.compiled, options.seed, options.seconds)
+    if options.row_filters:
+        from tests.fuzz import row_filters
+
+        return row_filters.run(options.row_filters, options.seed, options.seconds, options.start)
     if options.aggregated:
         from tests.fuzz import aggregated
 
@@ -129,6 +133,9 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument(
         "--compiled", type=int, default=0, help="functions of single rows to compile instead"
+    )
+    parser.add_argument(
+        "--row-filters", type=int, default=0, help="functions of single rows with filters instead"
     )
     parser.add_argument(
         "--aggregated", type=int, default=0, help="folds to find aggregates for instead"

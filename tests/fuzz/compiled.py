@@ -15,7 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JNetworkError
-from tests.fuzz.rows import COLUMNS, RowFunction, make
+from tests.fuzz.rows import COLUMNS, RAISES, RowFunction, make, result_of
 from tests.fuzz.spark import session
 
 from presieve.backend.open_plan import Reading
@@ -75,6 +75,16 @@ VALUES: dict[str, list[Any]] = {
         dt.date(2024, 2, 29),
     ],
     "b": [None, True, False],
+    "e": [None, [], [1], [7, None], [0, 1, 2], [-1], [2**31 - 1, 2**31 - 1]],
+    "w": [None, [], ["a"], [None, "b"], ["", "a", "é"]],
+    "k": [None, {}, {"a": 1}, {"a": None, "b": 7}, {"": 0}],
+    "c": [
+        None,
+        dt.datetime(2024, 1, 1),
+        dt.datetime(2023, 12, 31, 23, 59, 59),
+        dt.datetime(2000, 2, 29, 12),
+        dt.datetime(1970, 1, 1),
+    ],
 }
 ROWS = 60
 
@@ -135,7 +145,7 @@ class Fuzz:
         data = rows(random)
         module = self._module(made, number)
         df = table(self.spark, data, self.folder / f"t{number}")
-        where = {f.name: _failing(getattr(module, f.name), f, data) for f in made}
+        where = {f.name: _failing(getattr(module, f.name), f, data, arrow) for f in made}
         columns = {f.name: self._column(module, f, arrow) for f in made}
         plain = [f for f in made if not where[f.name]]
         self.spark.conf.set("spark.sql.ansi.enabled", str(number % 4 < 2).lower())
@@ -149,7 +159,9 @@ class Fuzz:
 
     def _module(self, made: Sequence[RowFunction], number: int) -> Any:
         name = f"rows_{self.seed}_{number}"
-        text = "import datetime as dt\n\n\n" + "\n\n".join(f.source for f in made)
+        text = "import datetime as dt\nimport math\nimport re\n\n\n" + "\n\n".join(
+            f.source for f in made
+        )
         (self.folder / f"{name}.py").write_text(text, encoding="utf-8")
         sys.path.insert(0, str(self.folder))
         importlib.invalidate_caches()
@@ -220,15 +232,12 @@ def optimized(df: DataFrame) -> tuple[DataFrame, tuple[CompileDecision, ...]]:
     return applied.df, applied.select(CompileDecision)
 
 
-def _failing(function: Any, f: RowFunction, data: Sequence[dict[str, Any]]) -> list[int]:
-    """The rows on which Python raises."""
-    found = []
-    for row in data:
-        try:
-            function(*(row[a] for a in f.arguments))
-        except Exception:
-            found.append(row["id"])
-    return found
+def _failing(
+    function: Any, f: RowFunction, data: Sequence[dict[str, Any]], arrow: bool
+) -> list[int]:
+    """The rows on which Python raises, or Arrow."""
+    results = ((r["id"], [r[a] for a in f.arguments]) for r in data)
+    return [i for i, row in results if result_of(function, row, f.returns, arrow=arrow) is RAISES]
 
 
 def _collected(df: DataFrame) -> dict[int, dict[str, str]] | str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
+
+from presieve.semantics.values import INT_RANGES
 
 COLUMNS = {
     "i": "int",
@@ -16,6 +19,10 @@ COLUMNS = {
     "t": "string",
     "d": "date",
     "b": "boolean",
+    "e": "array<int>",
+    "w": "array<string>",
+    "k": "map<string,int>",
+    "c": "timestamp",
 }
 """The columns of the table by name, with their types."""
 
@@ -27,8 +34,17 @@ KINDS = {
     "string": "string",
     "date": "date",
     "boolean": "boolean",
+    "array<int>": "ints",
+    "array<string>": "texts",
+    "map<string,int>": "map",
+    "timestamp": "clock",
 }
-RETURNS = {"int": "bigint", "double": "double", "string": "string", "boolean": "boolean"}
+RETURNS = {
+    "int": ("bigint", "bigint", "int", "smallint"),
+    "double": ("double",),
+    "string": ("string",),
+    "boolean": ("boolean",),
+}
 """What a function of a kind of value is declared to return."""
 
 WHOLE = ("0", "1", "-1", "2", "3", "7", "10", "60", "100", "-5", "2**31", "2**53 + 1", "10**12")
@@ -37,6 +53,9 @@ REALS = ("0.0", "-0.0", "1.0", "0.5", "2.5", "-1.5", "100.0", "0.1", "1e308", "3
 ODD = ('"it\'s"', "'\\\\'", "'%'", "'--'", "'{0}'", "'${x}'", "'a\\nb'", "'`'", "'\\0'")
 TEXTS = (*ODD, "''", "'a'", "'ab'", "' '", "'é'", "'x'", "'-'", "'abc'", "'😀'", "'A'")
 PARTS = ("'a'", "'b'", "' '", "'é'", "'ab'", "''")
+KEYS = ("'a'", "'b'", "''")
+RAISES = object()
+"""The result of a function that raises."""
 CHECKED = 0.8
 """How often an argument is asked for None."""
 
@@ -91,14 +110,37 @@ class Maker:
         if self.names("string"):
             forms += [f"len({self.value('string', depth)})"] * 2
         forms += [f"{d}.{part}" for d in self.names("date") for part in ("year", "month", "day")]
+        forms += [f"{c}.{part}" for c in self.names("clock") for part in ("year", "month", "hour")]
+        if self.names("string"):
+            s, part = self.value("string", depth), self._one(*PARTS[:-1])
+            forms += [f"{s}.{name}({part})" for name in ("count", "find", "rfind")]
+            forms += [
+                f"len({s}.split())",
+                f"len(re.findall('[ab]+', {s}))",
+                f"len({s}.split({part}))",
+            ]
+        forms += [f"{e}[{self._one('0', '1', '-1')}]" for e in self.names("ints")]
+        forms += [f"{f}({e})" for e in self.names("ints") for f in ("len", "sum", "max")]
+        forms += [f"sum(1 for q in {e} if q in (1, 7))" for e in self.names("ints")]
+        forms += [f"{k}.get({self._one(*KEYS)}, {self._one(*WHOLE)})" for k in self.names("map")]
+        forms += [f"{k}[{self._one(*KEYS)}]" for k in self.names("map")]
         return self.random.choice(forms)
 
     def _real(self, depth: int) -> str:
         a, b, c = self.value("double", depth), self.value("double", depth), self._one(*REALS)
         forms = [f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} / {c})", f"({a} / {b})"]
         forms += [f"(-{a})", f"abs({a})", f"({a} * {c})", f"max({a}, {b})", f"min({a}, {c})"]
+        forms += [f"({a} ** 2)", f"math.sqrt(abs({a}))", f"math.log({a})", f"math.exp({a})"]
+        forms += [f"round({a}, 1)", f"math.atan({a})", f"math.radians({a})"]
         if self.names("int"):
-            forms += [f"({self.value('int', depth)} / {c})", f"float({self.value('int', depth)})"]
+            n = self.value("int", depth)
+            forms += [
+                f"({n} / {c})",
+                f"float({n})",
+                f"({n} * {a})",
+                f"({n} / 1000)",
+                f"({n} + {a})",
+            ]
         return self.random.choice(forms)
 
     def _text(self, depth: int) -> str:
@@ -106,8 +148,22 @@ class Maker:
         forms = [f"{a}.strip()", f"({a} + {b})", f"({b} + {a})", f"{a}[:{k}]", f"{a}[{k}:]"]
         forms += [f"{a}[-{k}:]", f"({a} + {self.value('string', depth)})", f"{a}[1:3]"]
         forms += [f"{a}.replace({self._one(*PARTS)}, {b})", f"{a}.strip('a ')", f"{a}.lower()"]
+        p, e = self._one(*PARTS[:-1]), self._one("0", "1", "-1")
+        forms += [f"{a}.{name}()" for name in ("title", "capitalize", "swapcase", "upper")]
+        forms += [f"{a}[::-1]", f"{a}[1:-1]", f"{a}[-3:-{k}]", f"{a}[:-{k}]", f"{a}.zfill({k})"]
+        forms += [f"{a}.split({p})[{e}]", f"{a}.split({p}, 1)[{e}]", f"{a}.rsplit({p}, 1)[{e}]"]
+        forms += [f"{a}.partition({p})[{k[0]} % 3]", f"{a}.rpartition({p})[{k[0]} % 3]"]
+        forms += [f"' '.join({a}.split())", f"{a}.split()[{e}]", f"re.sub('[ab]', {b}, {a})"]
+        forms += [f"{a}[{a}.find({p}):]", f"{a}[: {a}.rfind({p})]", f"{a}.removesuffix({p})"]
+        forms += [f"re.search('a(b?)', {a}).group({self._one('0', '1')})", f"('-' * {k} + {a})"]
         if self.names("int"):
-            forms.append(f"str({self.value('int', depth)})")
+            n = self.value("int", depth)
+            forms += [f"str({n})", f"('%03d' % ({n}))", f"('%s-%02d' % ({a}, {n}))"]
+            forms += [f"f'{{{x}:03d}}-{{{x}}}'" for x in self.names("int")]
+        forms += [f"{d}.strftime('%Y-%m-%d')" for d in self.names("date")]
+        forms += [f"{d}.isoformat()" for d in self.names("date")]
+        forms += [f"','.join({w})" for w in self.names("texts")]
+        forms += [f"{w}[{e}]" for w in self.names("texts")]
         return self.random.choice(forms)
 
     def condition(self, depth: int) -> str:
@@ -121,6 +177,8 @@ class Maker:
         if roll < 0.4 and self.arguments:
             name = self.random.choice(list(self.arguments))
             return f"({name} is {self._one('', 'not ')}None)"
+        if self.random.random() < 0.4 and self._of_elements():
+            return self.random.choice(self._of_elements())
         kinds = [k for k in ("int", "double", "string") if self.names(k)]
         if not kinds or (roll < 0.45 and self.names("boolean")):
             return self.random.choice(self.names("boolean") or ["True"])
@@ -138,6 +196,17 @@ class Maker:
         chain = f"({low} {self._one('<', '<=')} {a} {self._one('<', '<=')} {high})"
         options = ", ".join((low, high, self._leaf(kind, [])))
         return self.random.choice([*forms, chain, chain, f"({a} in ({options}))"])
+
+    def _of_elements(self) -> list[str]:
+        """Conditions on arrays, maps and moments."""
+        tests = [f"({n} in {e})" for e in self.names("ints") for n in ("0", "7")]
+        tests += [f"any(q > 1 for q in {e})" for e in self.names("ints")]
+        tests += [f"({t} in {w})" for w in self.names("texts") for t in ("'a'", "''")]
+        tests += [f"({t} in {k})" for k in self.names("map") for t in KEYS]
+        tests += [f"bool({x})" for kind in ("ints", "texts", "map") for x in self.names(kind)]
+        tests += [f"({c}.year == 2024)" for c in self.names("clock")]
+        tests += [f"({c}.strftime('%Y-%m') > '2023-12')" for c in self.names("clock")]
+        return tests
 
     # --- statements -------------------------------------------------------------------------------
 
@@ -196,4 +265,21 @@ def make(random: Random, name: str) -> RowFunction:
     maker.body(kind, random.choice((0, 1, 2)), 1)
     head = f"def {name}({', '.join(chosen)}):"
     source = "\n".join([head, *maker.lines]) + "\n"
-    return RowFunction(name, source, tuple(chosen), RETURNS[kind])
+    return RowFunction(name, source, tuple(chosen), random.choice(RETURNS[kind]))
+
+
+def result_of(function: Any, row: list[Any], type_: str, *, arrow: bool) -> Any:
+    """What Spark stores; :data:`RAISES` where the function, or Arrow, raises."""
+    try:
+        result = function(*row)
+    except Exception:
+        return RAISES
+    if type_ not in INT_RANGES or result is None:
+        return result
+    low, high = INT_RANGES[type_]
+    if low <= result <= high:
+        return result
+    if arrow:
+        return RAISES
+    least, most = INT_RANGES["bigint"]
+    return (result - low) % (high - low + 1) + low if least <= result <= most else None

@@ -35,8 +35,7 @@ def helper(x):
     return x
 
 
-def min(*values):
-    return values[0]
+min = hash
 
 
 def clock(v: pd.Series) -> float:
@@ -98,7 +97,22 @@ def coin3(v: pd.Series) -> float:
 def prints(v: pd.Series) -> float:
     best = 0.0
     for x in v:
-        print(x)  # impure-io
+        print(x)
+        best = hash(x)  # unknown-call
+    return best
+
+
+def writes(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        open("numbers", "a").write(str(x))  # impure-io
+    return best
+
+
+def uses_what_print_gives(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        best = print(x)  # impure-io
     return best
 
 

@@ -13,6 +13,7 @@ from tests.reach.expected import (
     changing,
     cleaning,
     cogrouped,
+    everyday,
     models,
     scalars,
     series,
@@ -24,6 +25,7 @@ from presieve.dataflow.analysis import Dataflow, dataflow
 from presieve.dataflow.context import AnalysisRequest, Form
 from presieve.driver.synthesize import Synthesis, synthesize
 from presieve.errors import DeclineSignal
+from presieve.sql.ddl import parse_schema
 
 TABLES: tuple[Entry, ...] = (
     *models.ENTRIES,
@@ -35,7 +37,7 @@ TABLES: tuple[Entry, ...] = (
     *cogrouped.ENTRIES,
     *batches.ENTRIES,
 )
-ROWS: tuple[RowEntry, ...] = tuple(scalars.ENTRIES)
+ROWS: tuple[RowEntry, ...] = (*scalars.ENTRIES, *everyday.ENTRIES)
 QUESTIONS: tuple[Question, ...] = ("keys", "columns", "rows", "effects")
 
 
@@ -61,7 +63,8 @@ def answer_in_a_module(entry: Entry) -> Dataflow | None:
 def _request(entry: Entry, function: FunctionType) -> AnalysisRequest:
     form: Form = "group" if entry.by else "batches"
     beside = (names_of(entry.beside), entry.grouping) if entry.beside else None
-    return AnalysisRequest(function, form, entry.columns, entry.grouping, beside)
+    types = {c.name: c.type for c in parse_schema(entry.schema)}
+    return AnalysisRequest(function, form, entry.columns, entry.grouping, beside, types)
 
 
 @cache

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.support.amount import amount
-from tests.support.closed_terms import ARITHMETIC, STRINGS, VALUES, constant, opened, rooted
+from tests.support.closed_terms import ARITHMETIC, OPS, STRINGS, VALUES, constant, opened, rooted
 
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, STRING
@@ -24,7 +24,7 @@ from presieve.smt.smtlib import s_not
 from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
 from presieve.smt.z3_solver import Z3Solver
 
-EXACT_OPS = [op for op in Op if op not in ARITHMETIC]
+EXACT_OPS = [op for op in OPS if op not in ARITHMETIC]
 relaxed = settings(
     max_examples=amount(30, 3),
     deadline=None,
@@ -80,7 +80,7 @@ def test_the_value_is_forced(op: Op, data: st.DataObject, variables: bool) -> No
 
 @pytest.mark.costly
 @pytest.mark.random
-@pytest.mark.parametrize("op", list(Op), ids=lambda op: op.name)
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
 @relaxed
 @given(data=st.data(), variables=st.booleans())
 def test_the_true_value_is_allowed(op: Op, data: st.DataObject, variables: bool) -> None:
@@ -93,7 +93,7 @@ def test_the_true_value_is_allowed(op: Op, data: st.DataObject, variables: bool)
 @settings(relaxed, max_examples=80)
 @given(data=st.data(), variables=st.booleans(), differs=st.booleans())
 def test_both_solvers_agree(data: st.DataObject, variables: bool, differs: bool) -> None:
-    op = data.draw(st.sampled_from(list(Op)))
+    op = data.draw(st.sampled_from(OPS))
     term = data.draw(rooted(op, 2, floats=True))
     text = script(term, value_of(term), variables=variables, differs=differs)
     answers = [ask(text, s) for s in (Z3Solver(), Cvc5Solver())]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from hypothesis import strategies as st
 from tests.support.functions import applications
 
-from presieve.ir.functions import SIGNATURES
+from presieve.ir.functions import COMPOSED, SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import (
     BINARY,
@@ -193,6 +193,9 @@ def application(draw: st.DrawFn, op: Op, depth: int, floats: bool, optional: boo
 
 # --- terms by sort --------------------------------------------------------------------------------
 
+OPS = [op for op in Op if op not in COMPOSED]
+"""Operators that closed terms consist of: no literal is an array, a map or a struct."""
+
 ARITHMETIC = (
     Op.FLOAT_ADD,
     Op.FLOAT_SUB,
@@ -228,7 +231,8 @@ _PRODUCERS: dict[Sort, list[Op]] = {
     DATE: [],
 }
 for _op, _signature in SIGNATURES.items():
-    _PRODUCERS[_signature.result].append(_op)
+    if _op not in COMPOSED:
+        _PRODUCERS[_signature.result].append(_op)
 
 
 @st.composite

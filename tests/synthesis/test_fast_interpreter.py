@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.support.amount import amount
-from tests.support.closed_terms import SORTS, opened, rooted, terms
+from tests.support.closed_terms import OPS, SORTS, opened, rooted, terms
 
 from presieve.ir.fold import Column, Field, Fold, Mode, Output, Problem
 from presieve.ir.ops import app
@@ -39,7 +39,7 @@ relaxed = settings(
 @relaxed
 @given(st.data())
 def test_terms_have_the_same_value(data: st.DataObject) -> None:
-    op = data.draw(st.sampled_from(list(Op)))
+    op = data.draw(st.sampled_from(OPS))
     closed = data.draw(rooted(op, 3, floats=True))
     term, given_values = opened(closed)
     try:

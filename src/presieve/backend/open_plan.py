@@ -43,6 +43,7 @@ from presieve.backend.statistics.pushed_filters import Scans, scans_below
 from presieve.backend.statistics.scan_contracts import ScanContract
 from presieve.backend.statistics.sizes import Size, rows_into, sizes
 from presieve.backend.unpushed_functions import notes
+from presieve.dataflow.libraries import Effects
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption
 from presieve.ir.sorts import BOOL, INT, strip
@@ -59,15 +60,17 @@ _CONFS = {
 }
 """Settings that change the values that Python gets or the results that Spark gets, and the values
 of these settings for which the lifter's model of pandas was written (PySpark 4.3, ``worker.py``,
-``RunnerConf``). Safe conversion (on by default) is not among them: results are only lifted if they
-fit their type.
+``RunnerConf``). Safe conversion is not among them: results of tables are only lifted if they fit
+their type, and for those of scalar UDFs lifting is told of it.
 """
+_SAFELY = "spark.sql.execution.pandas.convertToArrowArraySafely"
 
 
 class Reading(Struct, frozen=True):
     """How a plan is read.
 
-    ``pure`` are the functions that need not be read. ``for_report``: somebody wants to see the
+    ``pure`` are the functions that need not be read. ``effects``: what becomes of calls of unknown
+    code. ``for_report``: somebody wants to see the
     whole plan. Otherwise a plan without a Python function and without a filter and an aggregate is
     not read, because it may be large and offers nothing to do, and filters are not printed.
     ``skip_hopeless``: nobody asks why nothing is moved. Then boundaries past which nothing can move
@@ -77,6 +80,7 @@ class Reading(Struct, frozen=True):
     """
 
     pure: tuple[Pure, ...] = ()
+    effects: Effects = "auto"
     for_report: bool = False
     skip_hopeless: bool = False
     at_once: bool = False
@@ -133,7 +137,8 @@ class Opened(Struct, frozen=True):
     @property
     def setting(self) -> PlanSetting:
         """The session's facts for lifting."""
-        return PlanSetting(self.timezone, self.reading.pure)
+        safely = self.gateway.conf(_SAFELY, "true") == "true"
+        return PlanSetting(self.timezone, self.reading.pure, self.reading.effects, safely)
 
 
 P = ParamSpec("P")

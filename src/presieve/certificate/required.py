@@ -21,7 +21,7 @@ from presieve.ir.walk import subterms
 from presieve.ir.wellformed import IllFormed, check_problem
 from presieve.lift.values.ranges import column_ranges, field_ranges
 from presieve.semantics.assumptions import RESULT_FITS, SUM_WITHIN, check_words, unseen_codes
-from presieve.semantics.types import SchemaColumn, sort_of
+from presieve.semantics.types import SchemaColumn, row_sort_of
 
 
 def check_statement(problem: Problem) -> None:
@@ -34,7 +34,7 @@ def check_statement(problem: Problem) -> None:
     fold = problem.fold
     typed: tuple[Column | Output, ...] = (*fold.columns, *fold.keys, *fold.outputs)
     for c in typed:
-        if sort_of(c.type) != strip(c.sort):
+        if row_sort_of(c.type) != strip(c.sort):
             raise IllFormed(f"{c.name} of type {c.type} has another sort")
     _check_assumptions(problem)
 

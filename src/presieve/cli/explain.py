@@ -73,6 +73,7 @@ def command(
     cost: opt.Cost = None,
     compile: opt.Compile = None,
     reorder: opt.Reorder = None,
+    effects: opt.Effects = None,
     declare: opt.Declare = None,
     pure: opt.Pure = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show the steps of each search.")] = False,
@@ -84,7 +85,8 @@ def command(
     come after JOB.py. Arguments after -- belong to the job. Exits with 1 if the baseline has more.
     """
     written = {"policy": policy, "budget": budget, "cost": cost, "compile": compile}
-    cli_options = opt.read_given_options(**written, reorder=reorder, declare=declare, pure=pure)
+    said = {"reorder": reorder, "effects": effects, "declare": declare, "pure": pure}
+    cli_options = opt.read_given_options(**written, **said)
     early = Late([], json, html, plan_only, baseline, update_baseline)
     given = split(args or (), (*LATE, *BASELINES)).joined_with(early)
     loaded_job = jobs.read_job(job)
@@ -92,11 +94,9 @@ def command(
     gate = baselines.open_gate(loaded_job, given.baseline, update=given.update_baseline)
     output.check_writable(given.html)
     collector = ReportCollector(in_folder(loaded_job.path.resolve().parent))
-    warned = jobs.Warned()
-    otherwise = project_options.options(loaded_job.path)
+    warned, otherwise = jobs.Warned(), project_options.options(loaded_job.path)
     setting = SessionSetting(cli_options, collector.collect, for_report=True, otherwise=otherwise)
-    if gate is not None:
-        setting = gate.listening(setting, given.plan_only)
+    setting = setting if gate is None else gate.listening(setting, given.plan_only)
     error = run_dry(loaded_job, given, setting, collector, given.plan_only)
     outcome = None if gate is None else gate.judge(collector, error is None)
     run = FinishedRun(loaded_job, collector, error, outcome)

@@ -60,6 +60,7 @@ def command(
     policy: opt.Policy = None,
     budget: opt.Budget = None,
     reorder: opt.Reorder = None,
+    effects: opt.Effects = None,
     declare: opt.Declare = None,
     pure: opt.Pure = None,
 ) -> None:
@@ -70,9 +71,8 @@ def command(
     """
     if not where.strip():
         raise UsageError("--where is missing: name result rows, such as --where \"team = 'a'\"")
-    cli_options = opt.read_given_options(
-        policy=policy, budget=budget, reorder=reorder, declare=declare, pure=pure
-    )
+    said = {"reorder": reorder, "effects": effects, "declare": declare, "pure": pure}
+    cli_options = opt.read_given_options(policy=policy, budget=budget, **said)
     late = explain.split(args or ())
     json, html, plan_only = json or late.json, html or late.html, plan_only or late.plan_only
     output.check_writable(html)

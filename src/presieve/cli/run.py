@@ -50,6 +50,7 @@ def command(
     cost: opt.Cost = None,
     compile: opt.Compile = None,
     reorder: opt.Reorder = None,
+    effects: opt.Effects = None,
     declare: opt.Declare = None,
     pure: opt.Pure = None,
 ) -> None:
@@ -60,7 +61,8 @@ def command(
     there, too, and standard output gets one object. Options for presieve come before JOB.py.
     """
     written = {"policy": policy, "budget": budget, "cost": cost, "compile": compile}
-    cli_options = opt.read_given_options(**written, reorder=reorder, declare=declare, pure=pure)
+    said = {"reorder": reorder, "effects": effects, "declare": declare, "pure": pure}
+    cli_options = opt.read_given_options(**written, **said)
     loaded_job = jobs.read_job(job)
     output.check_writable(ledger)
     watched = json or measure or ledger is not None

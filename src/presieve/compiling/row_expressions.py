@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from presieve.errors import DeclineSignal
 from presieve.ir.functions import SIGNATURES
-from presieve.ir.sorts import DATE, FLOAT, INT, TIMESTAMP_NTZ, strip
+from presieve.ir.sorts import DATE, FLOAT, INT, TIMESTAMP_NTZ, ArrayOf, MapOf, strip
 from presieve.ir.terms import FALSE, App, Lit, Op, Term, Var, literal_value, string_lit
 from presieve.ir.walk import size
 from presieve.lift.values.ranges import Interval, Ranges
@@ -76,9 +76,14 @@ class Writer(Struct, frozen=True):
     def hiding(self, columns: Collection[str]) -> Writer:
         """The same writer, with the columns of these names written in a form that equals the
         column, to the bit, and that Spark passes to no data source: it does not translate the form
-        for sources (``DataSourceStrategy.translateFilter``), and does not simplify it.
+        for sources (``DataSourceStrategy.translateFilter``), and does not simplify it. It passes no
+        comparison with an element of an array or a map either.
         """
-        hidden = {v: f"greatest({n}, {n})" for v, n in self.names.items() if v.name in columns}
+        hidden = {
+            v: f"greatest({n}, {n})"
+            for v, n in self.names.items()
+            if v.name in columns and not isinstance(strip(v.sort), ArrayOf | MapOf)
+        }
         return replace(self, names={**self.names, **hidden})
 
     def output(self, term: Term, raises: Term, type_: str, message: str) -> str:

@@ -75,7 +75,9 @@ class AbstractColumn(Struct, frozen=True):
     item is, in its row; ``rowwise``: each item depends on its row alone. ``rows`` names these rows,
     in their order; None if they are unknown. ``labelled``: items carry an index, by which pandas
     aligns. ``memory`` is where the items may be stored. ``index`` holds the keys of the columns in
-    the index, by name; None if it has other labels.
+    the index, by name; None if it has other labels. ``plain``: items are texts, dates or decimals
+    of the input, or missing, whose values do not depend on what stands beside them. ``named``: the
+    labels are texts of the program.
     """
 
     keys: frozenset[str] = NO_KEYS
@@ -88,6 +90,8 @@ class AbstractColumn(Struct, frozen=True):
     memory: Places = NOWHERE
     name: str | None = None
     index: tuple[tuple[str, frozenset[str]], ...] | None = None
+    plain: bool = False
+    named: bool = False
 
 
 class Ref(Struct, frozen=True):
@@ -99,9 +103,12 @@ class Ref(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table, as ``itertuples`` gives it: columns by name."""
+    """One row of a table, as ``itertuples`` gives it: columns by name. ``series``: it is a Series,
+    as ``iterrows`` and ``iloc`` give it, with one type for all values.
+    """
 
     table: Ref
+    series: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +135,12 @@ class Library(Struct, frozen=True):
     path: str
 
 
+class Class(Struct, frozen=True):
+    """A class of the program, by its number among those that are read."""
+
+    number: int
+
+
 class Function(Struct, frozen=True):
     """A function of the program: its definition, and the frame in which it is defined.
 
@@ -140,12 +153,15 @@ class Function(Struct, frozen=True):
 
 
 class Grouped(Struct, frozen=True):
-    """``table.groupby(by)``, perhaps with some columns chosen. ``flat``: ``as_index=False``."""
+    """``table.groupby(by)``, perhaps with some columns chosen. ``flat``: ``as_index=False``.
+    ``labelled``: results of ``apply`` get the labels of their groups.
+    """
 
     table: Ref
     by: tuple[str, ...]
     chosen: tuple[str, ...] | str | None = None
     flat: bool = False
+    labelled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +203,7 @@ class Opaque(Struct, frozen=True):
 
 
 Data: TypeAlias = AbstractScalar | AbstractColumn | AbstractTuple | Ref | Row | Batches
-Code: TypeAlias = Library | Function | BoundMethod
+Code: TypeAlias = Library | Class | Function | BoundMethod
 Value: TypeAlias = Data | Code | View | Grouped | Indexer | Opaque
 
 DATA = frozenset(("builtins",))
@@ -230,10 +246,11 @@ class Table(Struct, frozen=True):
 
 
 class Items(Struct, frozen=True):
-    """A list, set or dict, or the ``names`` of a table's columns. ``element`` is what any item may
-    be, None if there is none. ``fixed`` are the items one by one, ``known`` the values by constant
-    name; both are None if unknown. ``more``: a dict may have other items than the known ones.
-    ``element`` of a dict covers values only.
+    """A list, set or dict, the ``names`` of a table's columns, or an ``instance`` of a class of the
+    program, whose number is ``of``. ``element`` is what any item may be, None if there is none.
+    ``fixed`` are the items one by one, ``known`` the values by constant name; both are None if
+    unknown. ``more``: a dict may have other items than the known ones. ``element`` of a dict covers
+    values only.
     """
 
     kind: str
@@ -241,6 +258,7 @@ class Items(Struct, frozen=True):
     fixed: tuple[Value, ...] | None = None
     known: tuple[tuple[str, Value], ...] | None = None
     more: bool = False
+    of: int | None = None
 
     @property
     def fields(self) -> tuple[tuple[str, Value], ...] | None:
@@ -311,7 +329,7 @@ def is_fixed(value: Value) -> bool:
             return fixed
         case AbstractTuple(items):
             return all(map(is_fixed, items))
-        case Library() | Function():
+        case Library() | Class() | Function():
             return True
     return False
 
@@ -353,6 +371,8 @@ def join_columns(a: AbstractColumn, b: AbstractColumn) -> AbstractColumn:
         memory=a.memory | b.memory,
         name=a.name if a.name == b.name else None,
         index=a.index if a.index == b.index else None,
+        plain=a.plain and b.plain,
+        named=a.named and b.named,
     )
 
 

@@ -21,9 +21,10 @@ Effects: what a function may do besides returning rows.
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from presieve.dataflow import calls, expressions, literals, statements
 from presieve.dataflow.abstract_values import (
@@ -32,12 +33,14 @@ from presieve.dataflow.abstract_values import (
     AbstractTuple,
     AllocationSite,
     Function,
+    Items,
     Table,
     Value,
     part_of,
 )
 from presieve.dataflow.closures import is_every_closure_followed
 from presieve.dataflow.context import (
+    TEXT,
     ActiveCall,
     Analysis,
     AnalysisRequest,
@@ -48,8 +51,9 @@ from presieve.dataflow.context import (
     Note,
     TableFacts,
 )
-from presieve.dataflow.free_names import open_owner
+from presieve.dataflow.free_names import of_object, open_owner
 from presieve.dataflow.iteration import all_batches, first_table
+from presieve.dataflow.libraries import UNMISSED, Effects
 from presieve.dataflow.returned_tables import result_of
 from presieve.dataflow.state import AnalysisState
 from presieve.errors import DeclineSignal
@@ -63,7 +67,9 @@ class Dataflow(Struct, frozen=True):
     are present. ``reads`` are the input columns that may be read; None if that is unknown.
     ``reads_beside`` are those of the second table, if there is one. ``passes`` maps
     result columns to the input column that they pass on, row by row; None if rows depend on
-    each other. ``effects``: what else it may do; ``notes``: what spoils an answer, and where.
+    each other. ``texts``: result columns that hold ``str()`` of a grouping column of texts, which
+    differs from it where that is missing. ``effects``: what else it may do; ``notes``: what spoils
+    an answer, and where.
     """
 
     keys: Mapping[str, str]
@@ -72,11 +78,11 @@ class Dataflow(Struct, frozen=True):
     passes: Mapping[str, str] | None
     effects: tuple[Effect, ...]
     notes: tuple[Note, ...]
+    texts: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def missed(self) -> tuple[Effect, ...]:
-        """The effects that matter if a call is omitted. Messages do not matter."""
-        return tuple(e for e in self.effects if e.kind != "message")
+    def missed(self, effects: Effects = "keep") -> tuple[Effect, ...]:
+        """Return the effects that matter if a call is omitted."""
+        return tuple(e for e in self.effects if e.kind not in UNMISSED[effects])
 
 
 def dataflow(request: AnalysisRequest) -> Dataflow:
@@ -103,31 +109,49 @@ def dataflow(request: AnalysisRequest) -> Dataflow:
 
 
 def _nothing_known(a: Analysis, reason: str, node: ast.AST) -> Dataflow:
-    return Dataflow({}, None, None, None, (Effect("unknown", reason, a.span(node)),), ())
+    return Dataflow({}, None, None, None, (Effect("unread", reason, a.span(node)),), ())
 
 
 def _bind_parameters(a: Analysis, s: AnalysisState) -> None:
-    request = a.request
-    names = [p.name for p in parameters(request.function)]
-    node = a.owner.source.node
-    if request.form == "row":
-        s.env.update({name: AbstractScalar() for name in names})
-        return
-    if request.form == "batches":
-        if len(names) != 1:
-            raise DeclineSignal("unknown-columns", "the function has further parameters")
-        s.env[names[0]] = all_batches(a, s, node)
-        return
-    tables = 1 if request.beside is None else 2
-    if len(names) not in (tables, tables + 1):
+    request, node = a.request, a.owner.source.node
+    declared = parameters(request.function)
+    if request.receiver is not None and declared:
+        s.env[declared.pop(0).name] = of_object(a, s, request.receiver, "self")
+    kinds = {p.kind: p.name for p in declared}
+    names = [p.name for p in declared if p.kind not in _REST]
+    values = _passed(a, s, names)
+    if request.form == "row" and _REST[0] not in kinds:
+        values = values[: len(names)]
+    if len(values) < len(names) or (len(values) > len(names) and _REST[0] not in kinds):
         raise DeclineSignal("unknown-columns", "the function has further parameters")
-    if len(names) == tables + 1:
-        s.env[names[0]] = AbstractTuple(
-            tuple(AbstractScalar(frozenset((k,))) for k in request.keys)
-        )
-    s.env[names[-tables]] = first_table(a, s, node)
+    s.env.update(zip(names, values, strict=False))
+    if _REST[0] in kinds:
+        s.env[kinds[_REST[0]]] = AbstractTuple(tuple(values[len(names) :]))
+    if _REST[1] in kinds:
+        nothing = Items("dict", None, None, ())
+        s.env[kinds[_REST[1]]] = s.make(a.site(node, 8), lambda _: nothing)
+
+
+_REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+"""The kinds of parameters that take all other arguments."""
+
+
+def _passed(a: Analysis, s: AnalysisState, names: list[str]) -> list[Value]:
+    """Return the arguments that Spark passes to a function with these parameters."""
+    request, node = a.request, a.owner.source.node
+    if request.form == "row":
+        # A wrapper with ``*args`` takes the arguments of what it wraps.
+        count = max(len(names), len(inspect.signature(request.function).parameters))
+        return [AbstractScalar()] * (len(names) if request.receiver is not None else count)
+    if request.form == "batches":
+        return [all_batches(a, s, node)]
+    tables: list[Value] = [first_table(a, s, node)]
     if request.beside is not None:
-        s.env[names[-1]] = _second_table(a, s, request.beside)
+        tables.append(_second_table(a, s, request.beside))
+    if len(names) != len(tables) + 1:
+        return tables
+    key = AbstractTuple(tuple(AbstractScalar(frozenset((k,))) for k in request.keys))
+    return [key, *tables]
 
 
 _BESIDE = "\0"
@@ -160,10 +184,12 @@ def _answers(a: Analysis) -> Dataflow:
     reads = frozenset(a.read & set(a.request.columns))
     beside = frozenset(n.removeprefix(_BESIDE) for n in a.read if n.startswith(_BESIDE))
     # How pandas shares memory between tables is known less well than everything else here.
-    keys = {} if a.writes_items else _keys(a.results)
+    shown = {} if a.writes_items else _keys(a.results)
+    keys = {n: k for n, k in shown.items() if not k.startswith(TEXT)}
+    texts = {n: k.removeprefix(TEXT) for n, k in shown.items() if n not in keys}
     alone = a.alone and all(r.rowwise for r in a.results)
     passes = _passes(a.results) if alone else None
-    return Dataflow(keys, reads, beside, passes, effects, notes)
+    return Dataflow(keys, reads, beside, passes, effects, notes, texts)
 
 
 def _keys(results: list[TableFacts]) -> Mapping[str, str]:
@@ -172,7 +198,11 @@ def _keys(results: list[TableFacts]) -> Mapping[str, str]:
         return {}
     common = frozenset.intersection(*(frozenset(f) for f in filled))
     common_keys = {n: frozenset.intersection(*(f[n] for f in filled)) for n in common}
-    return {n: min(k) for n, k in sorted(common_keys.items()) if k}
+    return {
+        n: min(k, key=lambda key: (key.startswith(TEXT), key))
+        for n, k in sorted(common_keys.items())
+        if k
+    }
 
 
 def _passes(results: list[TableFacts]) -> Mapping[str, str]:
@@ -187,6 +217,12 @@ class _Interpreter:
     consume = staticmethod(literals.evaluate_consumed)
     block = staticmethod(statements.block)
     callback = staticmethod(calls.callback)
+    call_function = staticmethod(calls.inline_call)
+    attribute_of_module = staticmethod(expressions.outside_attribute)
+
+    @staticmethod
+    def call_later(call: EvaluatedCall, function: Function, argument: Value) -> Value:
+        return calls.called_back(call.a, call.s, function, argument, call.node)
 
     @staticmethod
     def follow_call(call: EvaluatedCall, function: Function, arguments: Given) -> Value:

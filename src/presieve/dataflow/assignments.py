@@ -11,6 +11,7 @@ from presieve.dataflow.abstract_values import (
     AbstractColumn,
     AbstractScalar,
     AbstractTuple,
+    Class,
     Function,
     Indexer,
     Items,
@@ -23,7 +24,7 @@ from presieve.dataflow.abstract_values import (
     reach_of,
 )
 from presieve.dataflow.context import Analysis, constant_of, names_of_columns
-from presieve.dataflow.state import AnalysisState, references, stored_in
+from presieve.dataflow.state import AnalysisState, references, stored_in, with_attribute
 from presieve.records import replace
 
 
@@ -32,6 +33,8 @@ def store(a: Analysis, s: AnalysisState, target: ast.expr, value: Value) -> None
     match target:
         case ast.Name(name):
             s.env[name] = value
+            if name in a.captured:
+                a.escapes(s, value, target, "a function that is kept", kept=True)
         case ast.Tuple() | ast.List():
             bind(a, s, target, value)
         case ast.Starred(inner):
@@ -93,7 +96,7 @@ def _store_item(
             a.changes(owner.places, node, ast.unparse(node))
         case _:
             a.changes(reach_of(owner), node, ast.unparse(node))
-            a.escapes(s, value, node, ast.unparse(node))
+            a.escapes(s, value, node, ast.unparse(node), kept=True)
             a.escapes(s, owner, node, ast.unparse(node))
 
 
@@ -185,7 +188,7 @@ def set_column(
     if not isinstance(value, AbstractColumn | AbstractScalar | AbstractTuple):
         a.observe(s, value, node, f"the column {name} is given what is not followed")
         if s.packages(value) is None:
-            a.effect("unknown", f"the column {name} is given objects that are not known", node)
+            a.runs_unknown(f"the column {name}", "is given objects that are not known", node)
     if not (table.filled or fits(table, value)) or (table.empty and labelled):
         emptied = tuple((n, replace(c, keys=NO_KEYS, passes=None)) for n, c in table.columns)
         s.update(owner, replace(table, columns=emptied, rowwise=False))
@@ -251,14 +254,18 @@ def _store_attribute(
         return
     if isinstance(owner, AbstractColumn) and name == "name":
         return
-    if isinstance(owner, Function | Library):
+    if isinstance(owner, Class | Function | Library):
         a.changed_outside = True
         a.effect("state", f"{ast.unparse(node)} changes what was there before the call", node)
+    if isinstance(owner, Ref) and (instance := s.instance(owner)) is not None:
+        a.changes(owner.places, node, ast.unparse(node))
+        s.update(owner, with_attribute(instance, name, value))
+        return
     a.changes(reach_of(owner), node, ast.unparse(node))
-    a.escapes(s, value, node, ast.unparse(node))
+    a.escapes(s, value, node, ast.unparse(node), kept=True)
     a.escapes(s, owner, node, ast.unparse(node))
     if isinstance(owner, Opaque) and owner.packages is None:
-        a.effect("unknown", f"{ast.unparse(node)} is assigned", node)
+        a.runs_unknown(ast.unparse(node), "is assigned", node)
 
 
 def _forget_labels(s: AnalysisState, owner: Ref) -> None:
@@ -282,7 +289,9 @@ def _rename_all(
     a.observe(s, owner, node, "all columns are named again")
     table = s.table_at(owner)
     if names is None:
-        s.spoil(owner.places)
+        memory = references(table)
+        any_column = AbstractColumn(rows=table.rows, memory=memory)
+        s.update(owner, replace(table, columns=(), rest=any_column, sure=False))
     elif table.sure and table.rest is None and len(names) == len(table.columns):
         columns = tuple(
             (n, replace(c, name=n)) for n, (_, c) in zip(names, table.columns, strict=True)
@@ -313,7 +322,7 @@ def delete(a: Analysis, s: AnalysisState, target: ast.expr) -> None:
             for item in items:
                 delete(a, s, item)
         case _:
-            a.effect("unknown", f"{ast.unparse(target)} is deleted", target)
+            a.runs_unknown(ast.unparse(target), "is deleted", target)
 
 
 def drop_columns(

@@ -30,23 +30,36 @@ from presieve.dataflow.abstract_values import (
     AbstractColumn,
     AbstractTuple,
     BoundMethod,
+    Class,
     Function,
     Grouped,
     Indexer,
+    Items,
     Library,
     Opaque,
     Ref,
+    Row,
     Table,
     Value,
     is_fixed,
     join,
+    join_all,
     packages_of,
     reach_of,
     union_of_packages,
 )
+from presieve.dataflow.closures import free_names
 from presieve.dataflow.context import ActiveCall, Analysis, EvaluatedCall, Given, constant_of
 from presieve.dataflow.free_names import of_object
-from presieve.dataflow.libraries import MODELS, of_function, of_method, sees_variables
+from presieve.dataflow.iteration import item_of, listed_items
+from presieve.dataflow.libraries import (
+    MODELS,
+    of_function,
+    of_method,
+    of_unknown,
+    sees_variables,
+)
+from presieve.dataflow.objects import construct, own_method
 from presieve.dataflow.state import AnalysisState, join_states
 from presieve.dataflow.transfer_functions import find_transfer
 from presieve.python_library.descriptions import NOT_DESCRIBED, Change
@@ -58,13 +71,15 @@ _DEPTH = 8
 def call(a: Analysis, s: AnalysisState, node: ast.Call) -> Value:
     """Evaluate a call expression."""
     callee = a.evaluator.evaluate(a, node.func, s)
-    starred = any(isinstance(x, ast.Starred) for x in node.args)
-    args = [
-        a.evaluator.consume(a, x.value if isinstance(x, ast.Starred) else x, s) for x in node.args
-    ]
-    named = {k.arg or "**": a.evaluator.consume(a, k.value, s) for k in node.keywords}
-    listed = not starred and "**" not in named
+    args, named, listed = _arguments(a, s, node)
     match callee:
+        case Class() if listed and (made := construct(a, s, callee, Given(args, named, node))):
+            return made
+        case Ref() if listed and (own := own_method(a, s, callee, "__call__")):
+            return inline_call(a, s, own[0], Given([*own[1], *args], named, node))
+        case BoundMethod(Ref() as ref, name) if listed and (own := own_method(a, s, ref, name)):
+            function, first = own
+            return inline_call(a, s, function, Given([*first, *args], named, node))
         case Function() if listed:
             return inline_call(a, s, callee, Given(args, named, node))
         case Library(path):
@@ -77,13 +92,55 @@ def call(a: Analysis, s: AnalysisState, node: ast.Call) -> Value:
             invocation = EvaluatedCall(a, s, owner, name, args, named, node)
             value = _apply_transfer(_kind_of(s, owner), invocation) if listed else None
             return value if value is not None else unknown_method(invocation)
+    return _unknown_callee(a, s, node, (callee, *args, *named.values()))
+
+
+def _arguments(
+    a: Analysis, s: AnalysisState, node: ast.Call
+) -> tuple[list[Value], dict[str, Value], bool]:
+    """Evaluate the arguments of a call, by position and by name, and tell whether these are all:
+    items that the program lists may be passed with ``*`` and ``**``.
+    """
+    args: list[Value] = []
+    named: dict[str, Value] = {}
+    listed = True
+    for part in node.args:
+        if not isinstance(part, ast.Starred):
+            args.append(a.evaluator.consume(a, part, s))
+            continue
+        value = a.evaluator.consume(a, part.value, s)
+        items = listed_items(s, value)
+        listed = listed and items is not None
+        args += (value,) if items is None else items
+    for keyword in node.keywords:
+        value = a.evaluator.consume(a, keyword.value, s)
+        items_ = s.items(value) if keyword.arg is None else None
+        if keyword.arg is not None:
+            named[keyword.arg] = value
+        elif items_ is not None and items_.kind == "dict" and items_.fields is not None:
+            listed = listed and not (named.keys() & dict(items_.fields).keys())
+            named |= dict(items_.fields)
+        else:
+            named["**"], listed = value, False
+    return args, named, listed
+
+
+def _unknown_callee(
+    a: Analysis, s: AnalysisState, node: ast.Call, parts: tuple[Value, ...]
+) -> Value:
+    """Call a value that is no function of the program. ``parts``: the value, and its arguments."""
+    callee, written = parts[0], f"{ast.unparse(node.func)}()"
     a.branches_on(callee, node)
-    a.changes(reach_of(callee), node, f"{ast.unparse(node.func)}()")
-    for part in (callee, *args, *named.values()):
-        a.escapes(s, part, node, f"{ast.unparse(node.func)}()")
     if packages_of(callee) is None:
-        a.effect("unknown", f"{ast.unparse(node.func)}() is not known", node)
-    parts = (callee, *args, *named.values())
+        a.may_change(s, reach_of(callee), node, written)
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        a.does(written, of_unknown(name), node)
+    else:
+        a.changes(reach_of(callee), node, written)
+    unknown = packages_of(callee) is None
+    for part in parts:
+        a.escapes(s, part, node, written, kept=unknown)
+        callback(EvaluatedCall(a, s, callee, "", [*parts[1:]], {}, node), part)
     return Opaque(s.reach(*parts), packages_of(callee))
 
 
@@ -130,21 +187,26 @@ def of_package(invocation: EvaluatedCall) -> Value:
     written = ast.unparse(node.func)
     doing = of_function(invocation.name)
     if doing is not None:
-        a.effect(doing.kind, f"{written}() {doing.reason}", node)
+        a.does(f"{written}()", doing, node)
         if sees_variables(invocation.name):
             a.shows_variables(s, node, f"{written}()")
-    changes = doing is not None and doing.kind == "unknown"
+    changes = unknown = doing is not None and doing.is_of_unknown_code
     changes = changes or bool(invocation.named.keys() & {"out", "inplace"}) or _writes(invocation)
     for value in invocation.values:
         a.observe(s, value, node, f"{written}() may read all columns")
         if changes:
-            a.changes(reach_of(value), node, f"{written}()")
-            a.escapes(s, value, node, f"{written}()")
+            if unknown:
+                a.may_change(s, reach_of(value), node, f"{written}()")
+            else:
+                a.changes(reach_of(value), node, f"{written}()")
+            a.escapes(s, value, node, f"{written}()", kept=unknown)
             if s.packages(value) is None:
-                a.effect("unknown", f"{written}() changes what is not known", node)
+                a.runs_unknown(f"{written}()", "changes what is not known", node)
         callback(invocation, value)
+    if invocation.name.startswith(_DEFERRING):
+        _keep_arguments(invocation)
     packages: frozenset[str] | None = None
-    if doing is None or doing.kind != "unknown":
+    if not unknown:
         # The function may return its arguments.
         own = DATA | {invocation.name.partition(".")[0]}
         packages = union_of_packages((own, *map(s.packages, invocation.values)))
@@ -195,7 +257,7 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
     packages = s.packages(invocation.owner)
     doing = of_method(packages, invocation.name)
     if doing is not None and not (invocation.name.startswith("to_") and not invocation.values):
-        a.effect(doing.kind, f"{written}() {doing.reason}", node)
+        a.does(f"{written}()", doing, node)
     for value in (invocation.owner, *invocation.values):
         a.observe(s, value, node, f"{written}() may read all columns")
         callback(invocation, value)
@@ -209,11 +271,7 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
     if doing is not None and doing.kind == "message" and invocation.name in CATALOGUE["logger"]:
         return NONE
     if not still or invocation.named.keys() & {"inplace", "out"} or packages is None:
-        a.changes(reach_of(invocation.owner), node, f"{written}()")
-        a.escapes(s, invocation.owner, node, f"{written}()")
-        if packages is None:
-            for value in invocation.values:
-                a.escapes(s, value, node, f"{written}()")
+        _change_owner(invocation, packages)
     if change is Change.STORES and isinstance(invocation.owner, Opaque):
         # It can be taken out again later, in any form.
         for value in invocation.values:
@@ -226,6 +284,19 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
         of = handed.rows if isinstance(handed, AbstractColumn) else None
         return Opaque(packages=DATA | {"numpy"}, rows=of if table is None else table.rows)
     return Opaque(s.reach(invocation.owner, *invocation.values), packages)
+
+
+def _change_owner(invocation: EvaluatedCall, packages: frozenset[str] | None) -> None:
+    """Account for a method that may change its owner, and one that is not known also arguments."""
+    a, s, owner, node = invocation.a, invocation.s, invocation.owner, invocation.node
+    written = f"{ast.unparse(node.func)}()"
+    if packages is not None:
+        a.changes(reach_of(owner), node, written)
+        a.escapes(s, owner, node, written)
+        return
+    a.may_change(s, reach_of(owner), node, written)
+    for value in (owner, *invocation.values):
+        a.escapes(s, value, node, written, kept=True)
 
 
 def _of_model(invocation: EvaluatedCall, packages: frozenset[str] | None) -> str | None:
@@ -261,18 +332,63 @@ def _change_of_object(method: str) -> Change:
 def callback(invocation: EvaluatedCall, value: Value) -> None:
     """Account for a function passed as an argument: it may be called any number of times."""
     if isinstance(value, Function):
-        argument = Opaque(invocation.s.reach(invocation.owner, *invocation.values), PANDAS)
-        called_back(invocation.a, invocation.s, value, argument, invocation.node)
+        later = _may_call_later(invocation)
+        reach = invocation.s.reach(invocation.owner, *invocation.values)
+        called_back(
+            invocation.a,
+            invocation.s,
+            value,
+            Opaque(reach, PANDAS if later is False else None),
+            invocation.node,
+        )
+        if later:
+            captures(invocation.a, invocation.s, value, invocation.node)
     elif isinstance(value, BoundMethod):
         _account_for_method(invocation, value)
     elif isinstance(value, Library):
         doing = of_function(value.path)
         if doing is not None:
-            invocation.a.effect(doing.kind, f"{value.path}() {doing.reason}", invocation.node)
+            invocation.a.does(f"{value.path}()", doing, invocation.node)
     elif isinstance(value, Ref) and (items_ := invocation.s.items(value)) is not None:
         for inner in (*(items_.fixed or ()), *(v for _, v in items_.fields or ())):
             if isinstance(inner, Function | Library):
                 callback(invocation, inner)
+
+
+_DEFERRING = ("functools.", "itertools.", "collections.", "builtins.map", "builtins.filter")
+"""Functions that keep the functions that they are given."""
+
+
+def _keep_arguments(invocation: EvaluatedCall) -> None:
+    """Account for arguments that a function gets later, or their items: it may change them then."""
+    a, s, node = invocation.a, invocation.s, invocation.node
+    if not any(isinstance(v, Function | BoundMethod) for v in invocation.values):
+        return
+    by_item = invocation.name.startswith("builtins.")
+    for value in invocation.values:
+        kept = item_of(a, s, value, node) if by_item else value
+        if not isinstance(kept, Row):
+            a.escapes(s, kept, node, "a function that is kept", kept=True)
+
+
+def _may_call_later(invocation: EvaluatedCall) -> bool:
+    """Whether a function that is passed as an argument may be called after the call has ended."""
+    if isinstance(invocation.owner, Library):
+        doing = of_function(invocation.name)
+        unknown = doing is not None and doing.is_of_unknown_code
+        return unknown or invocation.name.startswith(_DEFERRING)
+    return invocation.s.packages(invocation.owner) is None
+
+
+def captures(a: Analysis, s: AnalysisState, function: Function, node: ast.AST) -> None:
+    """Account for a function that may be called at any time: what its variables hold, now or later,
+    has been handed over.
+    """
+    names = free_names(function.node)
+    a.captured |= names
+    for frame in s.frames:
+        for name in names & frame.keys():
+            a.escapes(s, frame[name], node, "a function that is kept", kept=True)
 
 
 def _account_for_method(invocation: EvaluatedCall, method: BoundMethod) -> None:
@@ -281,7 +397,7 @@ def _account_for_method(invocation: EvaluatedCall, method: BoundMethod) -> None:
     packages = s.packages(method.owner)
     doing = of_method(packages, method.name)
     if s.items(method.owner) is None and doing is not None:
-        a.effect(doing.kind, f".{method.name}() {doing.reason}", invocation.node)
+        a.does(f".{method.name}()", doing, invocation.node)
     if _change_of_object(method.name) is not Change.NOTHING and s.table(method.owner) is None:
         a.changes(reach_of(method.owner), invocation.node, f".{method.name}()")
         a.escapes(s, method.owner, invocation.node, f".{method.name}()")
@@ -312,9 +428,9 @@ def inline_call(a: Analysis, s: AnalysisState, function: Function, arguments: Gi
     if frame is None:
         a.unfollowed.add((node, function.node))
         for value in arguments.values:
-            a.escapes(s, value, node, "a call that is not followed")
+            a.escapes(s, value, node, "a call that is not followed", kept=True)
         if not inside:
-            a.effect("unknown", f"{ast.unparse(node)} is not followed", node)
+            a.effect("unread", f"{ast.unparse(node)} is not followed", node)
         return Opaque(s.reach(*arguments.values))
     a.followed.add((node, function.node))
     parent = function.frame if function.frame >= 0 else None
@@ -328,8 +444,9 @@ def inline_call(a: Analysis, s: AnalysisState, function: Function, arguments: Gi
         a.returns[-1].append((a.evaluator.evaluate(a, body, s), s.copy()))
     elif any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function.node)):
         a.unfollowed.add((node, function.node))
-        a.escapes(s, AbstractTuple(tuple(frame.values())), node, "a generator of the user's")
-        a.effect("unknown", "a generator of the user's is not followed", node)
+        values = AbstractTuple(tuple(frame.values()))
+        a.escapes(s, values, node, "a generator of the user's", kept=True)
+        a.effect("unread", "a generator of the user's is not followed", node)
         a.returns[-1].append((Opaque(), s.copy()))
     else:
         assert isinstance(body, list)
@@ -356,16 +473,17 @@ def _meet(s: AnalysisState, ends: list[tuple[Value, AnalysisState]]) -> Value:
 def _bind_arguments(
     a: Analysis, s: AnalysisState, function: Function, arguments: Given
 ) -> dict[str, Value] | None:
-    """Map parameters to arguments; None if they do not fit, or with ``*args`` or ``**kwargs``."""
+    """Map parameters to arguments; None if they do not fit."""
     spec, (args, named, _) = function.node.args, arguments
     names = [p.arg for p in (*spec.posonlyargs, *spec.args)]
-    if spec.vararg or spec.kwarg or len(args) > len(names):
+    keyword = [p.arg for p in spec.kwonlyargs]
+    others = {n: v for n, v in named.items() if n not in (*names, *keyword)}
+    if (len(args) > len(names) and not spec.vararg) or (others and not spec.kwarg):
         return None
     env: dict[str, Value] = dict(zip(names, args, strict=False))
     if named.keys() & env.keys():
         return None
-    env.update(named)
-    keyword = [p.arg for p in spec.kwonlyargs]
+    env.update({n: v for n, v in named.items() if n not in others})
     owner = a.owners[function.owner]
     is_owner_itself = function.frame < 0 and owner.source.node is function.node
     defaults = _defaults(owner.function) if is_owner_itself else {}
@@ -378,7 +496,12 @@ def _bind_arguments(
                 return None
             else:
                 env[name] = Opaque()
-    return env if env.keys() <= {*names, *keyword} else None
+    if spec.vararg:
+        env[spec.vararg.arg] = AbstractTuple(tuple(args[len(names) :]))
+    if spec.kwarg:
+        rest = Items("dict", join_all(others.values()), None, tuple(others.items()))
+        env[spec.kwarg.arg] = s.make(a.site(arguments.node, 7), lambda _: rest)
+    return env
 
 
 def _defaults(function: FunctionType) -> dict[str, object]:

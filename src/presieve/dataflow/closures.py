@@ -72,6 +72,11 @@ def _closures(root: _Function) -> Iterator[_Function]:
     return search(root, _own_names(root))
 
 
+def free_names(function: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    """The names that a function reads and does not bind."""
+    return frozenset(_loads(function) - _own_names(function))
+
+
 def _has_variable_defaults(closure: _Function) -> bool:
     """Whether a parameter may get a value that the call does not show."""
     defaults = (*closure.args.defaults, *filter(None, closure.args.kw_defaults))

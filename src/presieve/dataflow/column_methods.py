@@ -55,9 +55,11 @@ def _of_each(call: EvaluatedCall) -> Value | None:
     lists = [v for v in others if call.s.items(v) is not None]
     beside = beside or (bool(lists) and call.name != "isin")
     fixed = fixed or (bool(lists) and all(is_fixed(v) for v in others if v not in lists))
+    as_texts = call.name == "astype" and _makes_texts(call)
     listed = all((i := call.s.items(v)) and i.element and is_fixed(i.element) for v in lists)
     shown = call.name == "astype" and not _is_by_item(call)
     return AbstractColumn(
+        call.a.request.as_text(column.keys) if as_texts else frozenset(),
         rowwise=column.rowwise and fixed and listed and same and not beside and not shown,
         rows=column.rows if same else None,
         labelled=column.labelled,
@@ -99,12 +101,22 @@ def _is_by_item(call: EvaluatedCall) -> bool:
     return owner.func.attr == "astype" and given == [_NULLABLE] and not owner.keywords
 
 
+def _makes_texts(call: EvaluatedCall) -> bool:
+    """Whether each item becomes ``str()`` of itself."""
+    if len(call.args) != 1 or call.named or isinstance(call.owner, Indexer):
+        return False
+    return call.args[0] in (Library("builtins.str"), AbstractScalar(constant="str", fixed=True))
+
+
 @transfer("window", ResultKind.BESIDE)
 @transfer("column", ResultKind.BESIDE)
 def _beside(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
     column, facts = own_column(call), call.facts
+    if call.name in ("map", "apply") and _makes_texts(call):
+        keys = call.a.request.as_text(column.keys)
+        return AbstractColumn(keys, rows=column.rows, labelled=column.labelled, name=column.name)
     called_back(call)
     rows = None if facts.reordered else column.rows
     return AbstractColumn(rows=rows, labelled=column.labelled, mask=facts.truth, name=column.name)

@@ -17,11 +17,13 @@ from presieve.dataflow.abstract_values import (
     combine_elements,
     is_fixed,
     join,
+    join_all,
     reach_of,
     reach_of_all,
 )
 from presieve.dataflow.assignments import column_for
 from presieve.dataflow.context import EvaluatedCall, constant_of, counted_by, names_of_columns
+from presieve.dataflow.objects import fields_of, is_record
 from presieve.dataflow.state import AnalysisState
 from presieve.dataflow.transfer_functions import transfer
 from presieve.python_library.descriptions import ResultKind
@@ -111,7 +113,7 @@ def _of_rows(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -
     maybe: set[str] = set()
     others: list[Value] = []
     for row in rows:
-        fields = None if row is None else _fields(call.s, row, names)
+        fields = None if row is None else _fields(call, row, names)
         if fields is None or row is None:
             return None
         others += _unnamed_values(call.s, row)
@@ -147,7 +149,15 @@ def _of_rows(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -
     )
 
 
-def _fields(s: AnalysisState, row: Value, names: tuple[str, ...] | None) -> dict[str, Value] | None:
+def _fields(
+    call: EvaluatedCall, row: Value, names: tuple[str, ...] | None
+) -> dict[str, Value] | None:
+    s = call.s
+    fields = fields_of(call.a, s, row)
+    if fields is not None and is_record(call.a, s, row) and names is not None:
+        return dict(zip(names, fields.values(), strict=True)) if len(names) == len(fields) else None
+    if fields is not None:
+        return fields
     items = s.items(row)
     if items is not None and items.kind == "dict":
         return None if items.known is None else dict(items.known)
@@ -163,6 +173,16 @@ def _unnamed_values(s: AnalysisState, row: Value) -> list[Value]:
     """The values that a row may hold under unknown names."""
     items = s.items(row)
     return [items.element] if items is not None and items.more and items.element else []
+
+
+@transfer("function", "dataclasses.asdict")
+def _as_dict(call: EvaluatedCall) -> Value | None:
+    """The fields of a dataclass by name, if they are single values, which are not copied."""
+    fields = fields_of(call.a, call.s, call.args[0]) if len(call.args) == 1 else None
+    if fields is None or not all(isinstance(v, AbstractScalar) for v in fields.values()):
+        return None
+    named = tuple(fields.items())
+    return call.s.make(call.site(), lambda _: Items("dict", join_all(fields.values()), None, named))
 
 
 @transfer("function", *_SERIES)
@@ -182,11 +202,14 @@ def _series(call: EvaluatedCall) -> Value | None:
         # An array without labels is numbered anew.
         rows = value.rows if value.labelled else None
         return replace(value, labelled=True, rows=rows, name=named or value.name)
-    return (
-        AbstractColumn(name=named)
-        if isinstance(value, AbstractColumn | AbstractScalar) or call.s.items(value)
-        else None
-    )
+    items = call.s.items(value)
+    if items is None and not isinstance(value, AbstractColumn | AbstractScalar):
+        return None
+    index = call.argument(1, "index")
+    texts = items is not None and items.kind == "dict" and items.known is not None
+    if index is not None:
+        texts = names_of_columns(call.s, index) is not None
+    return AbstractColumn(name=named, named=texts)
 
 
 @transfer("function", *_ARRAYS)

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from presieve.dataflow.abstract_values import (
     DATA,
+    NO_KEYS,
     NONE,
+    PANDAS,
     AbstractColumn,
     AbstractScalar,
     AbstractTuple,
+    Function,
     Items,
     Length,
     Opaque,
@@ -18,9 +21,10 @@ from presieve.dataflow.abstract_values import (
     is_fixed,
     join,
     join_all,
+    reach_of,
 )
-from presieve.dataflow.context import EvaluatedCall, constant_of, counted_by
-from presieve.dataflow.iteration import item_of, rounds
+from presieve.dataflow.context import OUTSIDE, EvaluatedCall, Given, constant_of, counted_by
+from presieve.dataflow.iteration import item_of, listed_items, rounds
 from presieve.dataflow.transfer_functions import transfer
 from presieve.python_library.descriptions import ResultKind
 
@@ -37,7 +41,7 @@ def _own_items(call: EvaluatedCall) -> Items:
     return items
 
 
-@transfer("object", "append", "add", "insert")
+@transfer("object", "append", "appendleft", "add", "insert")
 def _append(call: EvaluatedCall) -> Value | None:
     items = _own_items(call)
     if not call.args or call.named or items.kind not in ("list", "set"):
@@ -57,7 +61,9 @@ def _extend(call: EvaluatedCall) -> Value | None:
     if len(call.args) != 1 or call.named or items.kind == "object":
         return None
     added_items = call.s.items(call.args[0])
-    if added_items is None or added_items.kind == "object":
+    if added_items is None:
+        return _extend_by_data(call, items, call.args[0])
+    if added_items.kind == "object":
         return None
     if (items.kind == "dict") != (added_items.kind == "dict"):
         # A Counter counts the items of a list.
@@ -76,6 +82,23 @@ def _extend(call: EvaluatedCall) -> Value | None:
     if items.kind == "list" and items.fixed is not None and added_items.fixed is not None:
         fixed = (*items.fixed, *added_items.fixed)
     _change_items(call, Items(items.kind, element, fixed, fields))
+    return NONE
+
+
+def _extend_by_data(call: EvaluatedCall, items: Items, added: Value) -> Value | None:
+    """Add the items of a column, or those of an object that holds nothing but data."""
+    call.a.observe(call.s, added, call.node, "items are added")
+    data = isinstance(added, Opaque) and not added.reach and (added.packages or DATA) <= PANDAS
+    if isinstance(added, Opaque) and (not data or added.packages is None):
+        return None
+    if not isinstance(added, AbstractColumn | Opaque):
+        return None
+    keys = added.keys if isinstance(added, AbstractColumn) else NO_KEYS
+    item: Value = AbstractScalar(keys) if items.kind != "dict" else AbstractScalar()
+    if isinstance(added, Opaque) and not isinstance(items.element, AbstractScalar):
+        item = Opaque(packages=added.packages)
+    element = item if items.element is None else join(items.element, item)
+    _change_items(call, Items(items.kind, element))
     return NONE
 
 
@@ -162,9 +185,11 @@ def _length(call: EvaluatedCall) -> Value | None:
     return AbstractScalar(length=Length()) if isinstance(value, Ref | AbstractScalar) else None
 
 
-@transfer("function", "builtins.list", "builtins.tuple")
+@transfer("function", "builtins.list", "builtins.tuple", "collections.deque")
 def _make_list(call: EvaluatedCall) -> Value | None:
-    if call.named or len(call.args) > 1:
+    """A list, tuple or deque of the items of another object, or an empty one."""
+    short = call.name == "collections.deque"
+    if call.named.keys() - ({"maxlen"} if short else set()) or len(call.args) > 1 + short:
         return None
     items_or_none: Items | None = Items("list", None, ())
     if call.args:
@@ -186,6 +211,8 @@ def _make_list(call: EvaluatedCall) -> Value | None:
         return None
     if call.name.endswith("tuple") and items_or_none.fixed is not None:
         return AbstractTuple(items_or_none.fixed)
+    if short:  # it may forget items
+        items_or_none = Items("list", items_or_none.element)
     new_items = items_or_none
     return call.s.make(call.site(), lambda _: new_items)
 
@@ -238,6 +265,48 @@ def _other_dicts(call: EvaluatedCall) -> Value | None:
     return call.s.make(call.site(), lambda _: Items("dict", counts))
 
 
+@transfer("function", "builtins.iter")
+def _iterator(call: EvaluatedCall) -> Value | None:
+    """An iterator, which loops do not list item by item."""
+    if len(call.args) != 1 or call.named or not _is_iterated(call, call.args[0]):
+        return None
+    return View("iter", (call.args[0],), call.site())
+
+
+@transfer("function", "builtins.next")
+def _next(call: EvaluatedCall) -> Value | None:
+    """Any item of an iterator of this call, or the default."""
+    if not 1 <= len(call.args) <= 2 or call.named or not _is_iterated(call, call.args[0]):
+        return None
+    item = item_of(call.a, call.s, call.args[0], call.node)
+    return item if len(call.args) == 1 else join(item, call.args[1])
+
+
+def _is_iterated(call: EvaluatedCall, value: Value) -> bool:
+    """Whether a value is of this call and is iterated over as the analysis knows it."""
+    if isinstance(value, View):
+        return all(_is_iterated(call, part) for part in value.parts)
+    items = call.s.items(value)
+    is_known = isinstance(value, AbstractColumn | AbstractTuple) or items is not None
+    return is_known and not any(p.site[0] == OUTSIDE for p in reach_of(value))
+
+
+@transfer("function", "functools.reduce", "_functools.reduce")
+def _fold_items(call: EvaluatedCall) -> Value | None:
+    """Follow a function of two values over a list, item by item."""
+    function = call.args[0] if call.args else None
+    items = listed_items(call.s, call.args[1]) if len(call.args) > 1 else None
+    if call.named or not isinstance(function, Function) or not items or len(items) > _LONGEST:
+        return None
+    value, *others = (*call.args[2:], *items)
+    for item in others:
+        arguments = Given([value, item], {}, call.node)
+        value = call.a.evaluator.follow_call(call, function, arguments)
+    return value
+
+
+_LONGEST = 16
+
 _SIDES = {"enumerate": 1, "zip": 64}
 
 
@@ -281,4 +350,7 @@ def _scalars(call: EvaluatedCall) -> Value | None:
     if not all(isinstance(v, AbstractScalar | AbstractColumn) for v in values):
         return None
     length = Length() if call.name == "builtins.int" else None
+    if call.name == "builtins.str" and len(values) == 1 and isinstance(values[0], AbstractScalar):
+        keys = call.a.request.as_text(values[0].keys)
+        return AbstractScalar(keys, fixed=is_fixed(values[0]))
     return AbstractScalar(fixed=all(map(is_fixed, values)), length=length)

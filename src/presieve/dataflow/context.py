@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from presieve.dataflow.abstract_values import (
     MISSING,
+    AbstractColumn,
     AbstractScalar,
     AbstractTuple,
     AllocationSite,
@@ -24,6 +25,7 @@ from presieve.dataflow.abstract_values import (
     Value,
     reach_of,
 )
+from presieve.dataflow.libraries import Doing
 from presieve.dataflow.state import AnalysisState
 from presieve.errors import Span
 from presieve.lift.python.names import OuterNames
@@ -48,7 +50,8 @@ class AnalysisRequest:
     ``form``: a function of a group's table, of an iterator over tables, or of a row's values; for
     the last, only effects are asked for. ``columns`` are those of its table, in order, ``keys`` the
     grouping columns in the key's order. ``beside`` holds the columns of a second table
-    (``cogroup``) and the names of its grouping columns.
+    (``cogroup``) and the names of its grouping columns. ``types`` are Spark's types of columns, as
+    far as they are known. ``receiver``: the object whose bound method the function is.
     """
 
     function: FunctionType
@@ -56,6 +59,21 @@ class AnalysisRequest:
     columns: tuple[str, ...]
     keys: tuple[str, ...] = ()
     beside: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    types: Mapping[str, str] = field(default_factory=dict)
+    receiver: object = None
+
+    def as_text(self, keys: frozenset[str]) -> frozenset[str]:
+        """What ``str(key)`` holds: the key itself if it is a text, and not missing."""
+        return frozenset(TEXT + k for k in keys if self.types.get(k) == "string")
+
+    def is_plain(self, column: str) -> bool:
+        """Whether the values of an input column are objects of their own in pandas."""
+        return self.types.get(column, "").startswith(_PLAIN)
+
+
+_PLAIN = ("string", "date", "decimal")
+TEXT = "str() of "
+"""The start of the name of a key as a text, which differs from the key if that is missing."""
 
 
 class Note(Struct, frozen=True):
@@ -71,12 +89,14 @@ class Note(Struct, frozen=True):
 
 class Effect(Struct, frozen=True):
     """Something that a function may do besides returning rows. ``kind`` is as in
-    :class:`libraries.Doing`, or ``state`` if the function changes something that outlives the call.
+    :class:`libraries.Doing`, or ``state`` if the function changes something that outlives the call,
+    or ``unread`` if a part of the function itself is not followed. ``what``: the called code.
     """
 
     kind: str
     reason: str
     span: Span | None
+    what: str = ""
 
     @property
     def code(self) -> str:
@@ -88,6 +108,7 @@ _CODES = {
     "clock": "impure-clock",
     "random": "impure-random",
     "effect": "impure-io",
+    "likely": "impure-io",
     "state": "mutation",
 }
 
@@ -136,8 +157,19 @@ class Evaluator(Protocol):
     def follow_call(self, call: EvaluatedCall, function: Function, arguments: Given) -> Value:
         """Evaluate a user's function that a model calls."""
 
+    def call_later(self, call: EvaluatedCall, function: Function, argument: Value) -> Value:
+        """Evaluate a function that is called any number of times."""
+
     def callback(self, call: EvaluatedCall, value: Value) -> None:
         """Account for a function passed as an argument: it may be called any number of times."""
+
+    def call_function(
+        self, a: Analysis, s: AnalysisState, function: Function, arguments: Given
+    ) -> Value:
+        """Evaluate a call of a user's function."""
+
+    def attribute_of_module(self, a: Analysis, s: AnalysisState, path: str, name: str) -> Value:
+        """Evaluate what an import gives."""
 
     def block(self, a: Analysis, body: Iterable[ast.stmt], s: AnalysisState) -> bool:
         """Run statements, and tell whether control reaches their end."""
@@ -150,8 +182,9 @@ class Analysis:
     request: AnalysisRequest
     evaluator: Evaluator
     owners: list[Owner] = field(default_factory=list)
+    classes: list[type] = field(default_factory=list)
     stack: list[ActiveCall] = field(default_factory=list)
-    outside: list[str] = field(default_factory=list)
+    outside: list[object] = field(default_factory=list)
     read: set[str] = field(default_factory=set)
     notes: dict[tuple[Question, str], Note] = field(default_factory=dict)
     effects: dict[tuple[str, str], Effect] = field(default_factory=dict)
@@ -169,6 +202,8 @@ class Analysis:
     alone: bool = True
     """Whether, as far as control flow goes, each result row depends on its own input row only."""
     changed_outside: bool = False
+    captured: frozenset[str] = frozenset()
+    """Variables of functions that may be called at any time."""
     writes_items: bool = False
     """Whether items of a Series or an array are written in place; its views share them."""
 
@@ -196,6 +231,16 @@ class Analysis:
         """Record that a call may do more than return a value."""
         self.effects.setdefault((kind, reason), Effect(kind, reason, self.span(node)))
 
+    def does(self, what: str, doing: Doing, node: ast.AST) -> None:
+        """Record what called code, which is named, does besides returning a value."""
+        reason = f"{what} {doing.reason}"
+        effect = Effect(doing.kind, reason, self.span(node), what)
+        self.effects.setdefault((doing.kind, reason), effect)
+
+    def runs_unknown(self, what: str, why: str, node: ast.AST) -> None:
+        """Record that unknown code runs, which may do anything."""
+        self.does(what, Doing("unknown", why), node)
+
     def reads(self, columns: frozenset[str], reason: str, node: ast.AST) -> None:
         """Record that these input columns are read."""
         new = columns - self.read
@@ -222,13 +267,31 @@ class Analysis:
             self.changed_outside = True
             self.effect("state", f"{what} changes what was there before the call", node)
 
-    def escapes(self, s: AnalysisState, value: Value, node: ast.AST, what: str) -> None:
-        """Pass a value to unknown code, which may read and change everything reachable from it."""
+    def may_change(self, s: AnalysisState, places: Places, node: ast.AST, what: str) -> None:
+        """Record that unknown code may change an object in place. What it keeps in an object of
+        which nothing is known is an effect like any other of its effects.
+        """
+        outside = [p for p in places if p.site[0] == OUTSIDE]
+        if any(p in s.heap for p in outside):
+            self.changes(places, node, what)
+        elif outside:
+            self.runs_unknown(what, "may change what was there before the call", node)
+
+    def escapes(
+        self, s: AnalysisState, value: Value, node: ast.AST, what: str, *, kept: bool = False
+    ) -> None:
+        """Pass a value to code that may read and change everything reachable from it. ``kept``: the
+        code is unknown, and may keep it and change it later.
+        """
         self.observe(s, value, node, f"{what} may read all columns")
         places = reach_of(value)
-        if places:
+        names = _names_of_keys(s, s.reachable(places))
+        if kept:
+            s.escape(places)
+        elif places:
             s.spoil(places)
-            self.note("keys", f"{what} may change the table", node)
+        if names:
+            self.note("keys", f"{what} may change {names}", node)
 
     def shows_variables(self, s: AnalysisState, node: ast.AST, what: str) -> None:
         """Record that unknown code may look up any variable by its name."""
@@ -236,11 +299,31 @@ class Analysis:
             for value in tuple(frame.values()):
                 self.escapes(s, value, node, what)
 
-    def outside_place(self, name: str) -> AllocationSite:
+    def outside_place(self, thing: object) -> AllocationSite:
         """The place of an object that the function did not make."""
-        if name not in self.outside:
-            self.outside.append(name)
-        return AllocationSite((OUTSIDE, self.outside.index(name)))
+        at = next((i for i, o in enumerate(self.outside) if o is thing), len(self.outside))
+        if at == len(self.outside):
+            self.outside.append(thing)
+        return AllocationSite((OUTSIDE, at))
+
+    def class_number(self, cls: type) -> int:
+        """The number of a class of the program."""
+        if cls not in self.classes:
+            self.classes.append(cls)
+        return self.classes.index(cls)
+
+
+def _names_of_keys(s: AnalysisState, places: Places) -> str:
+    """Name the variables whose tables or columns hold a key and can be reached."""
+    names = []
+    for name, value in (pair for frame in s.frames for pair in frame.items()):
+        table = s.table(value)
+        columns: tuple[AbstractColumn, ...] = () if table is None else table.all_columns
+        columns += (value,) if isinstance(value, AbstractColumn) else ()
+        whole = isinstance(value, Ref) and bool(value.places & places)
+        if any(c.keys and (whole or c.memory & places) for c in columns):
+            names.append(name)
+    return ", ".join(dict.fromkeys(names))
 
 
 def _position(node: ast.AST) -> tuple[int, int, int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import sys
 from collections.abc import Callable
 
 from presieve.dataflow.abstract_values import (
@@ -17,6 +18,7 @@ from presieve.dataflow.abstract_values import (
     AbstractScalar,
     AbstractTuple,
     BoundMethod,
+    Class,
     Function,
     Grouped,
     Indexer,
@@ -40,7 +42,7 @@ from presieve.dataflow.abstract_values import (
 from presieve.dataflow.assignments import ROWS, bind
 from presieve.dataflow.calls import call, inline_call
 from presieve.dataflow.context import Analysis, Given, constant_of, names_of_columns
-from presieve.dataflow.free_names import outside
+from presieve.dataflow.free_names import of_own_module, outside
 from presieve.dataflow.literals import (
     comprehension,
     dict_display,
@@ -49,6 +51,7 @@ from presieve.dataflow.literals import (
     text,
     tuple_display,
 )
+from presieve.dataflow.objects import attribute_of_class, attribute_of_instance
 from presieve.dataflow.returned_tables import result_of
 from presieve.dataflow.row_subsets import series_of, some_columns, some_rows
 from presieve.dataflow.state import AnalysisState, stored_in
@@ -87,27 +90,66 @@ def _attribute(a: Analysis, node: ast.Attribute, s: AnalysisState) -> Value:
         return _of_table(a, s, owner, table, node)
     match owner:
         case Library(path):
-            return outside_attribute(path, name)
+            return outside_attribute(a, s, path, name)
+        case Ref() if s.instance(owner) is not None:
+            return attribute_of_instance(a, s, owner, node)
+        case Class() if (member := attribute_of_class(a, s, owner, name)) is not None:
+            return member
         case AbstractColumn():
             return _of_column(owner, name)
+        case Row(ref, series=True):
+            if not _is_series_attribute(name) and (field := field_of(a, s, ref, name, node)):
+                return field
+            return _of_column(as_series(a, s, ref, node), name)
         case Row(ref) if (of := s.table(ref)) is not None and of.column(name) is not None:
-            field = series_of(a, of, name, node)
-            return AbstractScalar(field.keys if isinstance(field, AbstractColumn) else NO_KEYS)
+            series = series_of(a, of, name, node)
+            return AbstractScalar(series.keys if isinstance(series, AbstractColumn) else NO_KEYS)
         case Indexer(AbstractColumn() as column, "dt") if name in CATALOGUE["dates"]:
-            return replace(column, keys=NO_KEYS, passes=None, memory=NOWHERE)
+            return replace(column, keys=NO_KEYS, passes=None, memory=NOWHERE, plain=False)
         case Grouped() if (of := s.table(owner.table)) is not None and name in of.names:
             return replace(owner, chosen=name)
+        case Function() if name in ("__name__", "__qualname__", "__module__", "__doc__"):
+            return AbstractScalar(fixed=True)
     return BoundMethod(owner, name)
+
+
+def field_of(
+    a: Analysis, s: AnalysisState, ref: Ref, name: str, node: ast.AST
+) -> AbstractScalar | None:
+    """A value of a row that is a Series; None if the table has no such column. A number takes the
+    type that all columns share, which may round it; a text does not.
+    """
+    table = s.table(ref)
+    column = None if table is None else table.column(name)
+    if table is None or column is None:
+        return None
+    if not column.plain:
+        as_series(a, s, ref, node)
+        return AbstractScalar()
+    a.reads(column.unread, f"{ast.unparse(node)} is read", node)
+    return AbstractScalar(column.keys)
+
+
+def as_series(a: Analysis, s: AnalysisState, ref: Ref, node: ast.AST) -> AbstractColumn:
+    """A row as a Series, whose type depends on all columns."""
+    a.observe(s, ref, node, "a row is read as a whole")
+    return AbstractColumn(memory=s.reach(ref))
+
+
+def _is_series_attribute(name: str) -> bool:
+    pandas = sys.modules.get("pandas")
+    return pandas is None or hasattr(pandas.Series, name)
 
 
 _CONSTANTS = frozenset(("nan", "NaN", "NAN", "inf", "Inf", "pi", "e", "NaT", "NA", "newaxis"))
 
 
-def outside_attribute(path: str, name: str) -> Value:
-    """An attribute of a module or class of a package."""
+def outside_attribute(a: Analysis, s: AnalysisState, path: str, name: str) -> Value:
+    """An attribute of a module or class of a package, or of a module of the program."""
     if name in _CONSTANTS and path in ("numpy", "pandas", "math"):
         return AbstractScalar(fixed=True)
-    return Library(f"{path}.{name}")
+    own = of_own_module(a, s, path, name)
+    return Library(f"{path}.{name}") if own is None else own
 
 
 _LOCATORS = frozenset(("loc", "iloc", "at", "iat"))
@@ -183,6 +225,12 @@ def _item(a: Analysis, node: ast.Subscript, s: AnalysisState) -> Value:
             item = _item_of_items(s, container, index)
             # The choice of item may depend on rows.
             return item if is_fixed(index) or not is_fixed(item) else AbstractScalar()
+        case Row(ref, series=True):
+            label = constant_of(s, index)
+            if isinstance(label, str) and (field := field_of(a, s, ref, label, node)):
+                return field
+            memory = as_series(a, s, ref, node).memory
+            return AbstractScalar() if isinstance(index, AbstractScalar) else Opaque(memory, PANDAS)
         case Row(ref):
             a.observe(s, ref, node, "a row is read by position")
             return AbstractScalar()
@@ -264,6 +312,9 @@ def _locate(a: Analysis, s: AnalysisState, at: Indexer, index: Value, node: ast.
             a.observe(s, part, node, "a row is read as a whole")
             return Opaque(reach_of(part), DATA | {"pandas"})
         return some_rows(s, part, a.site(node), shared=True, rowwise=alone)
+    if is_single_row and at.name == "iloc" and table.rest is None:
+        now = s.make(a.site(node, 6), lambda _: table)
+        return Row(now, series=True)
     if is_single_row or not (
         isinstance(rows, AbstractColumn | Ref) or rows == Opaque(packages=ROWS)
     ):
@@ -324,7 +375,7 @@ def combine_operands(
         a.observe(s, part, node, "an operator is applied to a whole table")
     packages = union_of_packages(map(s.packages, parts))
     if packages is None:
-        a.effect("unknown", f"{ast.unparse(node)} is an operator of what is not known", node)
+        a.runs_unknown(ast.unparse(node), "is an operator of what is not known", node)
     others = [p for p in parts if not isinstance(p, AbstractScalar)]
     of = {p.rows if isinstance(p, AbstractColumn | Opaque) else None for p in others}
     rows = next(iter(of)) if len(of) == 1 else None

@@ -6,9 +6,11 @@ from __future__ import annotations
 import ast
 import datetime as dt
 import decimal
+import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from enum import Enum, EnumMeta
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -18,6 +20,7 @@ from presieve.dataflow.abstract_values import (
     AbstractScalar,
     AbstractTuple,
     AllocationSite,
+    Class,
     Function,
     Items,
     Library,
@@ -25,20 +28,26 @@ from presieve.dataflow.abstract_values import (
     Ref,
     Table,
     Value,
+    join_all,
     part_of,
 )
 from presieve.dataflow.context import Analysis, Owner
 from presieve.dataflow.libraries import COMPUTING, MESSAGES, of_function
+from presieve.dataflow.outer_classes import is_small
 from presieve.dataflow.state import AnalysisState
 from presieve.errors import DeclineSignal
+from presieve.lift.python.enumerations import keeps_values
 from presieve.lift.python.names import names_of, own_names
-from presieve.lift.python.shipped import function_source
+from presieve.lift.python.shipped import attribute, function_source, module_attribute
+from presieve.lift.python.shipping import is_own_module
 from presieve.lift.python.zones import Zone
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _MANY = 200
+_FEW = 64
+_OF_CLASS = "is an object of a class that is not known"
 _CONSTANTS = (
     *(bool, int, float, str, bytes, dt.date, dt.datetime, dt.timedelta, decimal.Decimal),
     re.Pattern,
@@ -69,10 +78,27 @@ def outside(a: Analysis, s: AnalysisState, node: ast.Name) -> Value:
         if package in MESSAGES:
             return Opaque(packages=frozenset((package,)))
         a.note("keys", str(signal), node, signal.declined.code)
-        if _packages_in(owner.function.__globals__.get(node.id)) is None:
-            a.effect("unknown", f"{node.id} is an object of a class that is not known", node)
-        return Opaque()
+        return _of_doubtful(a, s, owner.function.__globals__.get(node.id), node)
     return of_object(a, s, thing, node.id)
+
+
+def _of_doubtful(a: Analysis, s: AnalysisState, thing: object, node: ast.Name) -> Value:
+    """An object that workers may have with other contents: a change of it is seen all the same."""
+    if thing is None or isinstance(thing, Iterator):
+        return Opaque() if thing is None else of_object(a, s, thing, node.id)
+    place = a.outside_place(thing)
+    unknown: Value = Opaque(frozenset((place,)))
+    if _packages_in(thing) is None and not _is_instance(thing):
+        a.runs_unknown(node.id, _OF_CLASS, node)
+    if type(thing) in (list, dict, set):
+        s.heap.setdefault(place, Items(type(thing).__name__, unknown))
+        return Ref(frozenset((place,)))
+    if _is_instance(thing) and not isinstance(thing, Enum):
+        known = tuple((name, unknown) for name in _attributes(thing))
+        number = a.class_number(type(thing))
+        s.heap.setdefault(place, Items("instance", unknown, None, known, of=number))
+        return Ref(frozenset((place,)))
+    return unknown
 
 
 def of_object(a: Analysis, s: AnalysisState, thing: object, name: str) -> Value:
@@ -85,9 +111,13 @@ def of_object(a: Analysis, s: AnalysisState, thing: object, name: str) -> Value:
         return Library(thing.__name__)
     if isinstance(thing, FunctionType):
         return _of_function(a, thing)
+    if isinstance(thing, type) and (is_small(thing) or _is_enumeration(thing)):
+        return Class(a.class_number(thing))
     if isinstance(thing, type | BuiltinFunctionType) or _is_package_function(thing):
         return _of_class(thing)
-    place = a.outside_place(name)
+    place = a.outside_place(thing)
+    if _is_instance(thing) and _goes_by_value(thing):
+        return _instance(a, s, thing, place)
     if isinstance(thing, Iterator):
         a.changed_outside = True
         a.effect("state", f"{name} goes on from group to group", a.stack[-1].node)
@@ -96,6 +126,12 @@ def of_object(a: Analysis, s: AnalysisState, thing: object, name: str) -> Value:
         items = tuple(AbstractScalar(constant=f, fixed=True) for f in thing)
         element = AbstractScalar(fixed=True) if items else None
         s.heap.setdefault(place, Items("list", element, items))
+        return Ref(frozenset((place,)))
+    if type(thing) is list and len(thing) <= _FEW and all(map(_is_instance, thing)):
+        if place not in s.heap:
+            s.heap[place] = Items("list", None, ())
+            values = tuple(of_object(a, s, f, f"{name}[{i}]") for i, f in enumerate(thing))
+            s.heap[place] = Items("list", join_all(values), values)
         return Ref(frozenset((place,)))
     if type(thing) is dict and all(
         c is None or type(c) in _CONSTANTS for pair in thing.items() for c in pair
@@ -107,8 +143,77 @@ def of_object(a: Analysis, s: AnalysisState, thing: object, name: str) -> Value:
     packages = _packages_in(thing)
     if packages is None:
         # Any use may call a method of its class: a truth test, an item, a comparison.
-        a.effect("unknown", f"{name} is an object of a class that is not known", a.stack[-1].node)
+        a.runs_unknown(name, _OF_CLASS, a.stack[-1].node)
     return Opaque(frozenset((place,)), packages)
+
+
+def of_own_module(a: Analysis, s: AnalysisState, path: str, name: str) -> Value | None:
+    """What a module of the program holds under a name; None for modules of packages, and if workers
+    may find something else there.
+    """
+    module = sys.modules.get(path)
+    if _is_known(path) or not isinstance(module, ModuleType) or not is_own_module(path):
+        return None
+    try:
+        return of_object(a, s, module_attribute(module, name), f"{path}.{name}")
+    except DeclineSignal:
+        return None
+
+
+def _is_instance(thing: object) -> bool:
+    """Whether an object is an instance of a class that is read."""
+    cls = type(thing)
+    if _is_enumeration(cls) or _is_schema(cls):
+        return True
+    return is_small(cls) and (hasattr(cls, "_fields") or hasattr(thing, "__dict__"))
+
+
+def _is_enumeration(cls: type) -> bool:
+    return isinstance(cls, EnumMeta) and is_own_module(cls.__module__) and keeps_values(cls)
+
+
+def _is_schema(cls: type) -> bool:
+    return cls.__module__ == "pyspark.sql.types" and cls.__name__ in _SCHEMAS
+
+
+_SCHEMAS: Mapping[str, tuple[str, ...]] = {
+    "StructType": ("names", "fields"),
+    "StructField": ("name", "nullable"),
+}
+"""The attributes of a schema that are read."""
+
+
+def _goes_by_value(thing: object) -> bool:
+    """Whether workers get an object's attributes as the driver has them."""
+    try:
+        for name in vars(thing) if hasattr(thing, "__dict__") else ():
+            attribute(thing, name)
+    except (AttributeError, DeclineSignal):
+        return False
+    return True
+
+
+def _instance(a: Analysis, s: AnalysisState, thing: object, place: AllocationSite) -> Value:
+    """An instance that exists before the call, with its attributes."""
+    if place not in s.heap:
+        number = a.class_number(type(thing))
+        s.heap[place] = Items("instance", None, None, (), more=True, of=number)
+        known = []
+        for name, value in _attributes(thing).items():
+            known.append((name, of_object(a, s, value, f"{type(thing).__name__}.{name}")))
+        element = join_all(v for _, v in known)
+        s.heap[place] = Items("instance", element, None, tuple(known), of=number)
+    return Ref(frozenset((place,)))
+
+
+def _attributes(thing: object) -> Mapping[str, object]:
+    cls = type(thing)
+    if isinstance(thing, Enum):
+        return {"value": thing._value_, "name": thing._name_}
+    if isinstance(thing, tuple):
+        return dict(zip(cls._fields, thing, strict=True))  # type: ignore[attr-defined]
+    names = _SCHEMAS[cls.__name__] if _is_schema(cls) else vars(thing)
+    return {name: inspect.getattr_static(thing, name) for name in names}
 
 
 def _is_frame(thing: object) -> TypeGuard[pd.DataFrame]:
@@ -147,8 +252,11 @@ def _of_function(a: Analysis, function: FunctionType) -> Value:
     if _is_known(function.__module__) and _is_importable(path, function):
         return Library(path)
     try:
-        at = open_owner(a, function)
-    except DeclineSignal:
+        at = open_owner(a, function, generator=inspect.isgeneratorfunction(function))
+    except DeclineSignal as signal:
+        if signal.declined.code.startswith("impure"):
+            a.changed_outside = True
+            a.effect("state", signal.declined.reason, a.stack[-1].node)
         return Opaque()
     return Function(a.owners[at].source.node, at, -1)
 

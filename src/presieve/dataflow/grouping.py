@@ -24,6 +24,7 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.column_methods import called_back
 from presieve.dataflow.context import EvaluatedCall, constant_of
+from presieve.dataflow.iteration import group_of
 from presieve.dataflow.row_subsets import rows_of
 from presieve.dataflow.transfer_functions import transfer
 from presieve.python_library.descriptions import ResultKind
@@ -153,6 +154,43 @@ def _beside(call: EvaluatedCall) -> Value | None:
     if isinstance(grouped.chosen, str) or call.name in ("cumcount", "ngroup"):
         return AbstractColumn(rows=table.rows)
     return Opaque(packages=PANDAS)
+
+
+@transfer("groups", "apply")
+def _apply(call: EvaluatedCall) -> Value | None:
+    """A value, a row or a table for each group, whose labels come first."""
+    grouped, table = _group_and_table(call)
+    _read_columns(call, None if grouped.chosen is None else _chosen_names(grouped))
+    call.observe_arguments("arguments")
+    memory = frozenset().union(*(c.memory for c in table.all_columns))
+    part: Value = Opaque(memory, PANDAS)
+    if grouped.chosen is None:
+        part = group_of(call.a, call.s, grouped, call.node)
+    elif isinstance(grouped.chosen, str):
+        part = AbstractColumn(memory=memory)
+    function = call.args[0] if call.args else None
+    result = part
+    if isinstance(function, Function):
+        result = call.a.evaluator.call_later(call, function, part)
+    else:
+        called_back(call)
+    if grouped.flat or not grouped.labelled or not _has_names(call, result):
+        return Opaque(memory, PANDAS)
+    any_column = AbstractColumn(memory=memory)
+    labels = _labels(grouped, table)
+    return call.s.make(
+        call.site(), lambda place: Table((), place, any_column, index=labels, sure=False)
+    )
+
+
+def _has_names(call: EvaluatedCall, result: Value) -> bool:
+    """Whether a group's result is one value, or has texts as names: levels of names are tuples."""
+    table = call.s.table(result)
+    if table is not None:
+        return table.rest is None
+    return isinstance(result, AbstractScalar) or (
+        isinstance(result, AbstractColumn) and (result.named or not result.labelled)
+    )
 
 
 @transfer("groups", ResultKind.OTHER)

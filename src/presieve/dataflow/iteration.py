@@ -48,7 +48,7 @@ def rounds(a: Analysis, s: AnalysisState, over: Value, node: ast.expr) -> Rounds
     if not isinstance(over, View):
         items = listed_items(s, over)
         return None if items is None else Rounds(items)
-    if over.how in _ITERATORS and over.site != a.site(node):
+    if over.how == "iter" or (over.how in _ITERATORS and over.site != a.site(node)):
         return None
     if over.how not in _ITERATORS:
         return _of_dict(s, over)
@@ -100,6 +100,8 @@ def item_of(a: Analysis, s: AnalysisState, over: Value, node: ast.expr) -> Value
             return AbstractScalar(keys)
         case AbstractTuple(items) if items:
             return join_all(items) or NONE
+        case View("iter", parts):
+            return item_of(a, s, parts[0], node)
         case View(how, parts):
             return _item_of_view(a, s, how, parts, node)
         case Grouped():
@@ -146,7 +148,9 @@ def first_table(a: Analysis, s: AnalysisState, node: ast.AST) -> Ref:
         for at, name in enumerate(request.columns):
             own = frozenset((name,))
             keys, memory = own & set(request.keys), part_of(place, at)
-            column = AbstractColumn(keys, own, name, True, rows=place, memory=memory, name=name)
+            column = AbstractColumn(
+                keys, own, name, True, place, memory=memory, name=name, plain=request.is_plain(name)
+            )
             columns.append((name, column))
         filled = request.form == "group" and request.beside is None
         return Table(tuple(columns), place, filled=filled, rowwise=True)

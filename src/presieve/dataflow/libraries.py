@@ -10,8 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
+
+Effects: TypeAlias = Literal["auto", "none", "keep"]
+"""What becomes of calls of code that is not known: they may be left out unless something says that
+they act, they may be left out, or they stay.
+"""
+EFFECTS: tuple[Effects, ...] = get_args(Effects)
+UNMISSED: Mapping[Effects, frozenset[str]] = MappingProxyType(
+    {
+        "auto": frozenset(("message", "unknown")),
+        "none": frozenset(("message", "unknown", "likely")),
+        "keep": frozenset(("message",)),
+    }
+)
+"""The kinds of effects that nobody misses if a call is left out. Clocks, random numbers and state
+are in none of them: they change what other calls return.
+"""
 
 COMPUTING: Mapping[str, str] = MappingProxyType(
     {
@@ -38,6 +55,7 @@ COMPUTING: Mapping[str, str] = MappingProxyType(
         "numpy": "arrays",
         "operator": "operators as functions",
         "pandas": "tables",
+        "pathlib": "names of files",
         "prophet": "fits and applies models",
         "pyarrow": "columns",
         "pytz": "time zones",
@@ -62,19 +80,28 @@ COMPUTING: Mapping[str, str] = MappingProxyType(
 MESSAGES = frozenset(("logging", "tqdm", "traceback", "warnings"))
 """Packages that only write messages, as ``print`` does."""
 _IO = "reads or writes outside of the function"
+_READS = "reads a file"
+_NAMED = "says by its name that it acts"
 _CLOCK = "reads the clock"
 _RANDOM = "is random"
 _VARIABLES = "can see all variables"
 
 _OTHERS: Mapping[str, str] = MappingProxyType(
     {
-        **dict.fromkeys(("os", "io", "pathlib", "shutil", "subprocess", "socket"), _IO),
-        **dict.fromkeys(("requests", "urllib", "http", "boto3", "pickle", "joblib"), _IO),
-        **dict.fromkeys(("sqlite3", "psycopg2", "mlflow", "tempfile", "sys"), _IO),
+        **dict.fromkeys(("os", "io", "shutil", "subprocess", "socket", "tempfile", "ssl"), _IO),
+        **dict.fromkeys(("ftplib", "smtplib", "http", "urllib", "urllib3", "paramiko"), _IO),
+        **dict.fromkeys(("requests", "httpx", "aiohttp", "websocket", "grpc", "zmq"), _IO),
+        **dict.fromkeys(("boto3", "botocore", "google", "azure", "s3fs", "gcsfs", "fsspec"), _IO),
+        **dict.fromkeys(("sqlite3", "sqlalchemy", "psycopg", "psycopg2", "pymysql", "mysql"), _IO),
+        **dict.fromkeys(("pyodbc", "oracledb", "cx_Oracle", "snowflake", "pymongo", "redis"), _IO),
+        **dict.fromkeys(("cassandra", "elasticsearch", "kafka", "confluent_kafka", "pika"), _IO),
+        **dict.fromkeys(("mlflow", "wandb", "sentry_sdk", "pickle", "joblib", "shelve"), _IO),
+        **dict.fromkeys(("sys", "signal", "atexit"), _IO),
         **dict.fromkeys(("random", "secrets", "uuid"), _RANDOM),
         "time": _CLOCK,
     }
 )
+"""Packages that act, or whose results change from call to call."""
 _FUNCTIONS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("builtins.open", "builtins.input", "builtins.breakpoint"), _IO),
@@ -85,24 +112,37 @@ _FUNCTIONS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("builtins.globals", "builtins.locals", "builtins.vars"), _VARIABLES),
         **dict.fromkeys(("builtins.dir", "inspect", "sys._getframe", "pandas.eval"), _VARIABLES),
         **dict.fromkeys(("json.dump", "numpy.save", "numpy.savetxt", "numpy.savez"), _IO),
-        **dict.fromkeys(("numpy.load", "numpy.loadtxt", "numpy.fromfile", "numpy.memmap"), _IO),
         **dict.fromkeys(("pyarrow.parquet", "pyarrow.csv", "pyarrow.fs", "pyarrow.dataset"), _IO),
         **dict.fromkeys(("sklearn.datasets", "statsmodels.datasets", "scipy.datasets"), _IO),
         **dict.fromkeys(("pandas.io", "pandas.set_option", "pandas.options"), _IO),
         **dict.fromkeys(("scipy.io", "numpy.DataSource"), _IO),
+        **dict.fromkeys(("json.load", "pickle.load", "joblib.load", "os.listdir"), _READS),
+        **dict.fromkeys(("numpy.load", "numpy.loadtxt", "numpy.fromfile", "numpy.memmap"), _READS),
         "numpy.random": _RANDOM,
     }
 )
 """Functions and modules that do more, by the start of their path."""
+_QUIET = ("os.path", "os.environ", "os.getenv", "os.sep", "pickle.dumps", "sys.maxsize", "io.Bytes")
+"""The starts of paths of what only computes, in packages that act."""
 _METHODS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("today", "now", "utcnow"), _CLOCK),
         **dict.fromkeys(("sample", "shuffle", "rvs"), _RANDOM),
         **dict.fromkeys(("tofile", "dump", "save", "save_model", "savefig", "write"), _IO),
-        **dict.fromkeys(("save_weights", "export_model", "dump_model", "to_file", "close"), _IO),
+        **dict.fromkeys(("save_weights", "export_model", "dump_model", "to_file"), _IO),
+        **dict.fromkeys(("write_text", "write_bytes", "unlink", "mkdir", "rmdir", "touch"), _IO),
+        **dict.fromkeys(("read_text", "read_bytes", "exists", "iterdir"), _READS),
     }
 )
-"""Methods of objects of computing packages that do more."""
+"""Methods that do more."""
+_ACTING_WORDS = frozenset(
+    (
+        *("save", "write", "dump", "post", "put", "patch", "send", "upload", "insert", "execute"),
+        *("executemany", "commit", "publish", "push", "delete", "emit", "notify", "export"),
+        *("persist", "store", "flush", "savefig", "savetxt", "writelines"),
+    )
+)
+"""What a function or method that is not known does, if it is the first word of its name."""
 _WRITERS = frozenset(
     (
         *("to_clipboard", "to_csv", "to_excel", "to_feather", "to_gbq", "to_hdf", "to_html"),
@@ -131,13 +171,20 @@ order (``items``; it may have one dimension or two), or a table of their own.
 
 
 class Doing(Struct, frozen=True):
-    """What else a call does: ``effect``, ``clock``, ``random``, ``message`` or ``unknown``."""
+    """What else a call does: ``effect``, ``clock``, ``random``, ``message``, ``unknown``, or
+    ``likely`` if only its name says that it acts.
+    """
 
     kind: str
     reason: str
 
+    @property
+    def is_of_unknown_code(self) -> bool:
+        """Whether nothing is known of the called code, which may change its arguments."""
+        return self.kind in ("unknown", "likely") and self.reason != _READS
 
-_KINDS = {_CLOCK: "clock", _RANDOM: "random"}
+
+_KINDS = {_CLOCK: "clock", _RANDOM: "random", _READS: "unknown"}
 
 
 def sees_variables(path: str) -> bool:
@@ -154,8 +201,8 @@ def of_function(path: str) -> Doing | None:
     """What calling a function of a package does besides returning a value; None if nothing."""
     if path == "builtins.print":
         return Doing("message", "prints")
-    if path == "pickle.dumps":
-        return None  # a value as bytes
+    if path.startswith(_QUIET):
+        return None
     parts = path.split(".")
     for size in range(len(parts), 0, -1):
         reason = _FUNCTIONS.get(".".join(parts[:size]))
@@ -167,20 +214,31 @@ def of_function(path: str) -> Doing | None:
     if package in _OTHERS:
         return _doing(_OTHERS[package])
     if package == "pandas" and parts[-1].startswith("read_"):
-        return _doing(_IO)
+        return _doing(_READS)
     if package == "pandas" and parts[-1] in _WRITERS:
         return _doing(_IO)
     if parts[-1] in _METHODS:
         return _doing(_METHODS[parts[-1]])
-    if package not in COMPUTING:
-        return Doing("unknown", "is not known")
-    return None
+    return None if package in COMPUTING else of_unknown(parts[-1])
+
+
+def of_unknown(name: str, *, method: bool = False) -> Doing:
+    """What calling a function or method of this name may do, of which nothing else is known."""
+    if name in _METHODS and _METHODS[name] in (_CLOCK, _RANDOM):
+        return _doing(_METHODS[name])
+    logs = method and name.startswith("log_")
+    if logs or name in _WRITERS or name in _METHODS or name.split("_")[0] in _ACTING_WORDS:
+        return Doing("likely", _NAMED)
+    return Doing("unknown", "is not known")
 
 
 def of_method(packages: frozenset[str] | None, name: str) -> Doing | None:
     """What else calling a method does, by the packages its owner may be of; None if nothing."""
+    acting = [_OTHERS[p] for p in sorted(packages or ()) if p in _OTHERS]
+    if acting:
+        return _doing(acting[0])
     if packages is None or not packages <= COMPUTING.keys() | MESSAGES:
-        return Doing("unknown", "is not known")
+        return of_unknown(name, method=True)
     if packages <= MESSAGES:
         return Doing("message", "writes messages")
     if name in _WRITERS:

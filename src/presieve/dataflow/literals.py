@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 
 from presieve.dataflow.abstract_values import (
-    MISSING,
+    NO_KEYS,
     AbstractScalar,
     AbstractTuple,
     Items,
@@ -138,7 +138,12 @@ def generator(a: Analysis, node: ast.GeneratorExp, s: AnalysisState) -> Value:
     """A generator that is consumed later, when the values behind it may have changed."""
     values = comprehension(a, node, s)
     reach = s.reach(values)
-    a.escapes(s, values, node, "a generator")
+    a.escapes(s, values, node, "a generator", kept=True)
+    names = frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+    a.captured |= names
+    for frame in s.frames:
+        for name in names & frame.keys():
+            a.escapes(s, frame[name], node, "a generator", kept=True)
     return Opaque(reach)
 
 
@@ -188,18 +193,23 @@ def _restore(s: AnalysisState, before: dict[str, Value], names: set[str]) -> Non
 
 
 def text(a: Analysis, node: ast.JoinedStr, s: AnalysisState) -> Value:
-    parts = []
+    parts: list[Value] = []
     texts = []
+    plain_parts = 0
     for piece in node.values:
         if isinstance(piece, ast.FormattedValue):
             part = a.evaluator.evaluate(a, piece.value, s)
             a.observe(s, part, node, "a value is formatted")
             parts.append(part)
             plain = piece.conversion == -1 and piece.format_spec is None
+            plain_parts += plain
             constant = constant_of(s, part) if plain else ...
             texts.append(str(constant) if type(constant) in (int, float) else constant)
         else:
             texts.append(constant_of(s, a.evaluator.evaluate(a, piece, s)))
     if all(isinstance(t, str) for t in texts):
         return AbstractScalar(constant="".join(str(t) for t in texts), fixed=True)
-    return AbstractScalar(constant=MISSING, fixed=all(map(is_fixed, parts)))
+    keys = NO_KEYS
+    if len(node.values) == 1 and plain_parts == 1 and isinstance(parts[0], AbstractScalar):
+        keys = a.request.as_text(parts[0].keys)
+    return AbstractScalar(keys, fixed=all(map(is_fixed, parts)))

@@ -139,6 +139,18 @@ def _nearest(call: EvaluatedCall) -> Value | None:
     return _join_tables(call, (call.args[0], call.args[1]), sides, _GAPS["left"])
 
 
+@transfer("function", "pandas.merge_ordered", "pandas.core.reshape.merge.merge_ordered")
+def _ordered(call: EvaluatedCall) -> Value | None:
+    """Join rows in the order of the columns that are joined on."""
+    if len(call.args) != 2 or call.named.keys() - {"on", "left_on", "right_on", "how", "suffixes"}:
+        return None
+    how = call.constant(99, "how", default="outer")
+    if how not in ("inner", "left", "right", "outer"):
+        return None
+    sides = _sides(call, ("on", call.named.get("on")))
+    return _join_tables(call, (call.args[0], call.args[1]), sides, _GAPS[str(how)])
+
+
 @transfer("function", "pandas.concat", "pandas.core.reshape.concat.concat")
 def _concatenate(call: EvaluatedCall) -> Value | None:
     """Stack the rows of all tables. A column that a table lacks has gaps."""

@@ -21,7 +21,7 @@ def result_of(a: Analysis, s: AnalysisState, value: Value, node: ast.AST) -> Tab
     if table.empty:
         return TableFacts(None, {}, rowwise=True)
     unlisted = table.rest
-    keys = {n: c.keys for n, c in table.columns if c.keys}
+    keys = {n: c.keys | a.request.as_text(c.keys) for n, c in table.columns if c.keys}
     alone = table.rowwise and unlisted is None and all(c.rowwise for _, c in table.columns)
     passes = {n: c.passes for n, c in table.columns if c.passes is not None}
     if not alone:

@@ -14,6 +14,7 @@ from zlib import crc32
 from presieve.dataflow.abstract_values import (
     DATA,
     NO_KEYS,
+    NOWHERE,
     AbstractColumn,
     AbstractScalar,
     AbstractTuple,
@@ -45,6 +46,8 @@ from presieve.records import replace
 
 NEW = AllocationSite((-2,))
 """The place of an object that is being made."""
+ESCAPED = AllocationSite((-3,))
+"""The place of what unknown code has got."""
 
 
 @dataclass(slots=True)
@@ -119,7 +122,12 @@ class AnalysisState:
     def items(self, value: Value) -> Items | None:
         """The list, dict or set that a value is; None if it is something else."""
         thing = self._object(value)
-        return thing if isinstance(thing, Items) else None
+        return thing if isinstance(thing, Items) and thing.of is None else None
+
+    def instance(self, value: Value) -> Items | None:
+        """The instance of a class of the program that a value is; None if it is something else."""
+        thing = self._object(value)
+        return thing if isinstance(thing, Items) and thing.of is not None else None
 
     def _object(self, value: Value) -> Object | None:
         joined: Object | None = None
@@ -138,10 +146,26 @@ class AnalysisState:
         return union_of_packages((DATA, *map(packages_of, values_of(items))))
 
     def update(self, ref: Ref, thing: Object) -> None:
-        """Change an object in place; the change is certain if it is the only one at its place."""
+        """Change an object in place; the change is certain if it is the only one at its place.
+        Unknown code that has got the object may change it again at any time.
+        """
         for place in ref.places:
             sure = len(ref.places) == 1 and not place.older
             self.heap[place] = thing if sure else join_objects(self.heap[place], thing)
+        if ref.places & self.escaped:
+            self.spoil(ref.places)
+
+    @property
+    def escaped(self) -> Places:
+        """The places that unknown code can reach."""
+        return self.reachable((ESCAPED,)) if ESCAPED in self.heap else NOWHERE
+
+    def escape(self, places: Places) -> None:
+        """Hand objects to unknown code, which may keep them."""
+        self.spoil(places)
+        if places:
+            before = references(self.heap[ESCAPED]) if ESCAPED in self.heap else NOWHERE
+            self.heap[ESCAPED] = Items("object", Opaque(before | places))
 
     def reachable(self, places: Iterable[AllocationSite]) -> Places:
         """The places that can be reached from these, which are among them."""
@@ -184,7 +208,8 @@ class AnalysisState:
                 self.heap[place] = Table((), None, unlisted, sure=False)
             elif isinstance(thing, Items):
                 element = Opaque(reached)
-                self.heap[place] = Items(thing.kind, element)
+                kind = thing.kind if thing.of is None else "object"
+                self.heap[place] = Items(kind, element)
         self.overwrite(reached)
 
 
@@ -277,7 +302,8 @@ def _map_parts(value: Value, change: Callable[[Value], Value]) -> Value:
 def _forget_overwritten(value: Value, memory: Places) -> Value:
     if isinstance(value, AbstractColumn) and value.memory & memory:
         # Items, their order and their labels may have changed.
-        return replace(value, keys=NO_KEYS, passes=None, rowwise=False, index=None, rows=None)
+        value = replace(value, keys=NO_KEYS, passes=None, rowwise=False, plain=False)
+        return replace(value, index=None, rows=None)
     return _map_parts(value, lambda part: _forget_overwritten(part, memory))
 
 
@@ -359,7 +385,14 @@ def _join_items(a: Items, b: Items) -> Items:
         known_values = tuple(
             (n, join(v, values_of_b[n])) for n, v in values_of_a.items() if n in values_of_b
         )
-    return Items(kind, element, fixed, known_values, has_more)
+    of = a.of if a.of == b.of else None
+    return Items(kind if of == a.of else "object", element, fixed, known_values, has_more, of)
+
+
+def with_attribute(items: Items, name: str, value: Value) -> Items:
+    """An instance with one more attribute, or another value of it."""
+    known = {**dict(items.known or ()), name: value}
+    return replace(items, element=join_all((items.element, value)), known=tuple(known.items()))
 
 
 def join_states(a: AnalysisState, b: AnalysisState) -> AnalysisState:

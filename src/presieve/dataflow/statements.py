@@ -63,7 +63,7 @@ def _run_statement(a: Analysis, node: ast.stmt, s: AnalysisState) -> bool:
     if handler is not None:
         return handler(a, node, s)
     a.note("keys", f"a statement of kind {type(node).__name__.lower()} is not followed", node)
-    a.effect("unknown", f"a statement of kind {type(node).__name__.lower()}", node)
+    a.effect("unread", f"a statement of kind {type(node).__name__.lower()} is not followed", node)
     for name, value in s.env.items():
         a.escapes(s, value, node, "what is not followed")
         s.env[name] = Opaque(reach_of(value))
@@ -263,9 +263,7 @@ def _with(a: Analysis, node: ast.With, s: AnalysisState) -> bool:
     for item in node.items:
         value = a.evaluator.evaluate(a, item.context_expr, s)
         if s.packages(value) is None:
-            a.effect(
-                "unknown", f"what with {ast.unparse(item.context_expr)} does is not known", node
-            )
+            a.runs_unknown(f"with {ast.unparse(item.context_expr)}", "is not known", node)
         if item.optional_vars is not None:
             bind(a, s, item.optional_vars, value)
     caught: list[AnalysisState] = []
@@ -344,7 +342,7 @@ def _change_in_place(
     a.escapes(s, old, node, "an augmented assignment")
     a.observe(s, new, node, "an augmented assignment")
     if packages is None:
-        a.effect("unknown", f"{what} is not known", node)
+        a.runs_unknown(what, "is not known", node)
     return Opaque(reach_of(old) | reach_of(new), packages)
 
 
@@ -389,9 +387,10 @@ def _import_from(a: Analysis, node: ast.ImportFrom, s: AnalysisState) -> bool:
     module = node.module or ""
     for alias in node.names:
         is_absolute_name = not node.level and alias.name != "*"
-        s.env[alias.asname or alias.name] = (
-            Library(f"{module}.{alias.name}") if is_absolute_name else Opaque()
-        )
+        value: Value = Opaque()
+        if is_absolute_name:
+            value = a.evaluator.attribute_of_module(a, s, module, alias.name)
+        s.env[alias.asname or alias.name] = value
     _record_import(a, "." * node.level + module, node)
     return True
 
@@ -400,13 +399,13 @@ def _record_import(a: Analysis, path: str, node: ast.AST) -> None:
     from presieve.dataflow.libraries import imports_quietly
 
     if not imports_quietly(path):
-        a.effect("unknown", f"importing {path} runs code that is not read", node)
+        a.runs_unknown(f"importing {path}", "runs code that is not read", node)
 
 
 def _define(a: Analysis, node: ast.FunctionDef, s: AnalysisState) -> bool:
     if node.decorator_list:
         s.env[node.name] = Opaque()
-        a.effect("unknown", f"the decorators of {node.name} are not followed", node)
+        a.effect("unread", f"the decorators of {node.name} are not followed", node)
     else:
         s.env[node.name] = Function(node, a.stack[-1].owner, len(a.stack) - 1)
     return True

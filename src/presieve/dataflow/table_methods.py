@@ -18,6 +18,7 @@ from presieve.dataflow.abstract_values import (
     PANDAS,
     AbstractColumn,
     AbstractScalar,
+    AbstractTuple,
     AllocationSite,
     Function,
     Grouped,
@@ -158,12 +159,15 @@ def _copy(_call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table |
 
 @_makes_table("reset_index")
 def _reset(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
-    if call.args or call.named.keys() - {"drop"}:
+    named = call.constant(99, "name")  # of a Series, which the result of ``apply`` may be
+    if call.args or call.named.keys() - {"drop", "name"} or not isinstance(named, str | None):
         return None
     drop = call.constant(1, "drop", default=False)
     if drop not in (True, False):
         return None
     columns = tuple((n, replace(c, rows=place)) for n, c in table.columns)
+    if named is not None:
+        columns = (*columns, (named, AbstractColumn(rows=place, name=named)))
     if drop is False:
         added_names = ("index", "level_0") if table.index is None else tuple(dict(table.index))
         _read_names(call, table, added_names)
@@ -297,7 +301,7 @@ def _fill(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | 
     items = None if value is None else call.s.items(value)
     by_column = call.name in ("fillna", "astype", "round")  # the dict of ``replace`` maps values
     names = dict(items.fields) if by_column and items is not None and items.fields else None
-    if names is None:
+    if names is None and call.name != "round":
         _read_columns(call, table, None)
 
     arguments = call.values
@@ -312,12 +316,17 @@ def _fill(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | 
     def column(name: str, source: AbstractColumn) -> AbstractColumn:
         if names is not None and name not in names:
             return source
+        if source.plain and call.name == "round":
+            return source  # only numbers are rounded
         call.a.reads(source.unread, f".{call.name}() changes it", call.node)
         rowwise = source.rowwise and alone
         return AbstractColumn(rowwise=rowwise, rows=source.rows, name=name)
 
     columns = tuple((n, column(n, c)) for n, c in table.columns)
-    unlisted = None if table.rest is None else AbstractColumn()
+    unlisted = None
+    if table.rest is not None:
+        call.a.reads(table.rest.unread, f".{call.name}() changes it", call.node)
+        unlisted = AbstractColumn()
     return replace(table, columns=columns, rest=unlisted)
 
 
@@ -416,7 +425,8 @@ def _group(call: EvaluatedCall) -> Value | None:
     if not isinstance(call.owner, Ref) or flat not in (True, False):
         return None
     _read_columns(call, own_table(call), names)
-    return Grouped(_now_or_later(call), names, None, flat is False)
+    labelled = call.constant(99, "group_keys", default=True) is True
+    return Grouped(_now_or_later(call), names, None, flat is False, labelled)
 
 
 @transfer("table", "itertuples")
@@ -437,8 +447,11 @@ def _tuples(call: EvaluatedCall) -> Value | None:
 @transfer("table", "iterrows")
 def _rows(call: EvaluatedCall) -> Value | None:
     """Each row is a Series of one type, which depends on the types of all columns."""
-    _read_columns(call, own_table(call), None)
-    pair = Opaque(packages=PANDAS)
+    if call.args or call.named or own_table(call).rest is not None:
+        _read_columns(call, own_table(call), None)
+        pair: Value = Opaque(packages=PANDAS)
+    else:
+        pair = AbstractTuple((AbstractScalar(), Row(_now_or_later(call), series=True)))
     return call.s.make(call.site(), lambda _: Items("list", pair))
 
 

@@ -31,7 +31,7 @@ from presieve.lift.forms import (
 )
 from presieve.records import replace
 from presieve.semantics.thresholds import with_thresholds
-from presieve.semantics.types import SchemaColumn, column
+from presieve.semantics.types import SchemaColumn, row_column
 from presieve.sql.ddl import parse_returns, parse_schema
 from presieve.sql.parse import parse_predicate
 
@@ -72,7 +72,7 @@ class Inputs(Struct, frozen=True):
         """Return the names for a pre-filter: keys, and input columns of a supported type."""
         names: dict[str, Var] = {}
         for c in self.schema:
-            typed = column(c.name, c.type, c.nullable)
+            typed = row_column(c.name, c.type, c.nullable)
             if typed is not None and c.name not in self.keys:
                 names[c.name] = Var(Scope.ROW, c.name, typed.sort)
         return {**names, **self._keys()}
@@ -149,7 +149,9 @@ def _guards(
     """
     function = getattr(fold, "func", fold)
     try:
-        if not isinstance(function, FunctionType) or dataflow(Dataflow(function, "row", ())).missed:
+        if not isinstance(function, FunctionType):
+            return why
+        if dataflow(Dataflow(function, "row", ())).missed():
             return why
     except DeclineSignal:
         return why
@@ -166,7 +168,7 @@ def with_keys(lifted: Lifted, request: LiftRequest) -> Lifted:
     present = {c.name for c in lifted.fold.keys}
     declared = {c.name: c for c in request.schema}
     missing = [declared[k] for k in request.keys if k not in present]
-    added = [c for c in (column(d.name, d.type, d.nullable) for d in missing) if c is not None]
+    added = [c for c in (row_column(d.name, d.type, d.nullable) for d in missing) if c is not None]
     return replace(lifted, fold=replace(lifted.fold, keys=(*lifted.fold.keys, *added)))
 
 

@@ -50,6 +50,7 @@ def lineage(df: DataFrame, where: str, **options: Unpack[OptionArguments]) -> Li
         cost: Checked, but without effect: nothing is executed.
         compile: Checked, but without effect, like ``cost``.
         reorder: As in :func:`optimize`.
+        effects: As in :func:`optimize`.
         declare: As in :func:`optimize`.
         pure: As in :func:`optimize`.
 

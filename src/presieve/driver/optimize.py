@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
+from presieve.dataflow.libraries import Effects
 from presieve.driver import log
 from presieve.driver.arguments import check_dataframe
 from presieve.driver.declare import Declared, about_nothing, each
@@ -54,6 +55,7 @@ def optimize(
     cost: Cost = UNSET,
     compile: Compile = UNSET,
     reorder: bool = UNSET,
+    effects: Effects = UNSET,
     declare: Declared = UNSET,
     pure: PureFunctions = UNSET,
 ) -> DataFrame:
@@ -68,9 +70,10 @@ def optimize(
         policy: The assumptions that a proof may make: ``"default"``, ``"assume"`` or ``"strict"``.
         cost: Push where it pays off (``"auto"``), wherever it is proven (``"always"``) or nowhere
             (``"never"``).
-        compile: Run functions that are lifted completely as Spark expressions, without Python:
-            ``"auto"``, ``"always"`` or ``"never"``, as for ``cost``.
+        compile: Run functions that are lifted completely as Spark expressions, as for ``cost``.
         reorder: Neither the order of a group's rows nor how sums of doubles are rounded matters.
+        effects: Unknown code may be skipped if it does not seem to act (``"auto"``), or in any case
+            (``"none"``), or is called as before (``"keep"``).
         declare: Conditions on one column, true of all rows; or how one is made (``a = year(t)``).
         pure: Functions that are not read: no side effects, no errors, equal results for equal
             arguments. A list of annotated functions, or ``{function: type}``.
@@ -89,11 +92,11 @@ def optimize(
         cost=cost,
         compile=compile,
         reorder=reorder,
+        effects=effects,
         declare=declare,
         pure=pure,
     )
-    silent = not logger.isEnabledFor(logging.INFO)
-    return _optimize_with(df, mine, skip_hopeless=silent)[0]
+    return _optimize_with(df, mine, skip_hopeless=not logger.isEnabledFor(logging.INFO))[0]
 
 
 @shows_defaults
@@ -107,6 +110,7 @@ def explain(df: DataFrame, **options: Unpack[OptionArguments]) -> Report:
         cost: As in :func:`optimize`.
         compile: As in :func:`optimize`.
         reorder: As in :func:`optimize`.
+        effects: As in :func:`optimize`.
         declare: As in :func:`optimize`.
         pure: As in :func:`optimize`.
 
@@ -176,7 +180,8 @@ def optimize_and_report(
     from presieve.driver.stages.passes import Job
     from presieve.driver.stages.pipeline import run_passes
 
-    reading = Reading(read_pure(options.pure), for_report, skip_hopeless, at_once, count_rows)
+    pure, effects = read_pure(options.pure), options.unmissed_effects
+    reading = Reading(pure, effects, for_report, skip_hopeless, at_once, count_rows)
     state = run_passes(Job(df, options, reading, started), settings)
     if isinstance(state, Declined):
         log.left_alone(df, state)

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
 from msgspec import Struct
 
+from presieve.dataflow.libraries import EFFECTS, Effects
 from presieve.driver.arguments import check_budget, check_choice, check_texts, check_truth
 from presieve.driver.declare import EXAMPLE, Declared
 from presieve.driver.pure import PureFunctions, check_pure
@@ -127,6 +128,13 @@ OPTIONS: Mapping[str, OptionDefinition] = {
         "Functions of that file, or of a module, that are not read: no side effects, no errors, "
         "equal results of the annotated type for equal arguments.",
     ),
+    "effects": OptionDefinition(
+        "auto",
+        str.strip,
+        partial(check_choice, "effects", choices=EFFECTS),
+        "|".join(EFFECTS),
+        "Calls of unknown code may be left out unless they seem to act, may be left out, or stay.",
+    ),
 }
 
 
@@ -141,6 +149,13 @@ class Options:
     reorder: bool = OPTIONS["reorder"].default
     declare: Declared = OPTIONS["declare"].default
     pure: PureFunctions = OPTIONS["pure"].default
+    effects: Effects = OPTIONS["effects"].default
+
+    @property
+    def unmissed_effects(self) -> Effects:
+        """What becomes of unknown code under the policy: the strict one keeps what others may."""
+        strict = self.policy == "strict" and self.effects == "auto"
+        return "keep" if strict else self.effects
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -166,6 +181,7 @@ class OptionArguments(TypedDict, total=False):
     reorder: bool
     declare: Declared
     pure: PureFunctions
+    effects: Effects
 
 
 def collect_given(**values: Unpack[OptionArguments]) -> Given:

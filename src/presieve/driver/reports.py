@@ -47,10 +47,12 @@ from presieve.driver.stages.pipeline import BELOW, GROUPS, PUSHDOWN, ROWS
 from presieve.driver.stages.row_expressions import CompileDecision
 from presieve.driver.stages.scan_filters import DerivedDecision
 from presieve.errors import Declined, PresieveError
-from presieve.ir.assumption_codes import DECLARED, MAY_ERASE_ERROR
+from presieve.ir.assumption_codes import DECLARED, MAY_ERASE_ERROR, MESSAGES
+from presieve.ir.fold import Assumption
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.terms import Term
 from presieve.lift.evaluation_types import Role
+from presieve.lift.forms import Lifted
 from presieve.records import replace
 from presieve.report.remarks import CompiledForm, CompiledFunction, ConjunctFate, Fate, Remark
 from presieve.report.report_data import BoundaryReport, DerivedReport, FunctionReport, ReportData
@@ -263,7 +265,7 @@ def compiled_report(decision: CompileDecision | GroupDecision) -> FunctionReport
         role = Role.MAP if site.operator in MAPS else Role.GROUP_MAP
         role = Role.ROW if decision.site.positions else role
         compiled = CompiledFunction("expression", decision.text)
-        erases, assumed = decision.site.erases, ()
+        erases, assumed = decision.site.erases, _messages(decision.site.lifted)
     report = FunctionReport(site.operator, site.function, form=role.value)
     if not decision.is_planned:
         return _left_in_python(report, decision.reasons)
@@ -276,6 +278,12 @@ def _left_in_python(report: FunctionReport, why: tuple[Declined, ...]) -> Functi
     """Add the reasons why a function runs in Python."""
     notes = (Remark(COMPILING, str(reason), reason.span) for reason in why)
     return replace(report, notes=(*report.notes, *notes), not_compiled=why)
+
+
+def _messages(lifted: Lifted | Declined) -> tuple[Assumption, ...]:
+    """The messages that nobody writes if Spark computes a function."""
+    assumed = () if isinstance(lifted, Declined) else lifted.assumptions
+    return tuple(a for a in assumed if a.code == MESSAGES)
 
 
 def _erased(text: str, erases: object) -> tuple[dict[str, str], ...]:

@@ -62,6 +62,7 @@ def enable(spark: SparkSession, **options: Unpack[OptionArguments]) -> None:
         cost: As in :func:`optimize`.
         compile: As in :func:`optimize`.
         reorder: As in :func:`optimize`.
+        effects: As in :func:`optimize`.
         declare: As in :func:`optimize`.
         pure: As in :func:`optimize`.
 
@@ -103,6 +104,7 @@ def enabled(spark: SparkSession, **options: Unpack[OptionArguments]) -> Iterator
         cost: As in :func:`optimize`.
         compile: As in :func:`optimize`.
         reorder: As in :func:`optimize`.
+        effects: As in :func:`optimize`.
         declare: As in :func:`optimize`.
         pure: As in :func:`optimize`.
 

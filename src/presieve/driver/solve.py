@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from presieve.certificate import Certificate, Rejected, Verified, check
 from presieve.driver import log
 from presieve.errors import Declined
-from presieve.ir.assumption_codes import MAY_ERASE_ERROR, PURE
+from presieve.ir.assumption_codes import MAY_ERASE_ERROR, MESSAGES, NO_EFFECTS, PURE
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.pushdown import Kind, Pushdown, Strength
@@ -131,12 +131,16 @@ def too_deep(problem: Problem, *terms: Term) -> Declined | None:
     return Declined("too-large", reason, fold.span)
 
 
+_ASSERTED = frozenset((PURE, NO_EFFECTS, MESSAGES))
+
+
 def open_assumptions(problem: Problem, discharged: Collection[Assumption]) -> list[Assumption]:
     """Return the assumptions that nobody has asserted.
 
-    The caller has asserted those about pure functions; their meaning is listed all the same.
+    The caller has asserted those about pure functions, and under the strict policy also those about
+    effects; their meaning is listed all the same. Nothing stops for messages.
     """
-    return [a for a in problem.assumptions if a not in discharged and a.code != PURE]
+    return [a for a in problem.assumptions if a not in discharged and a.code not in _ASSERTED]
 
 
 def not_assumed(assumption: Assumption, policy: Policy = "strict") -> Declined:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from presieve.errors import SortError
-from presieve.ir.functions import SIGNATURES
+from presieve.ir.functions import COMPOSED, SIGNATURES
 from presieve.ir.sorts import (
     BOOL,
+    COMPOSITES,
     DATE,
     FLOAT,
     INT,
@@ -22,6 +23,7 @@ from presieve.ir.sorts import (
     TIMESTAMP_NTZ,
     Decimal,
     Option,
+    Sequence,
     Sort,
     Tuple,
     is_ordered,
@@ -71,7 +73,8 @@ def _get(s: Sorts) -> Sort | None:
 
 
 def _py_eq(s: Sorts) -> Sort | None:
-    composed = len(s) == 2 and (isinstance(strip(s[0]), Tuple) or strip(s[0]) == SEQUENCE)
+    unequal = (Tuple, Sequence, *COMPOSITES)
+    composed = len(s) == 2 and isinstance(strip(s[0]), unequal)
     return BOOL if len(s) == 2 and s[0] == s[1] and not composed else None
 
 
@@ -194,12 +197,26 @@ def _function(op: Op, args: tuple[Term, ...]) -> App:
     signature = SIGNATURES[op]
     values = args[: len(signature.arguments)]
     parameters = args[len(values) :]
+    if op in COMPOSED:
+        return _of_composite(op, args, values, parameters)
     sorts = tuple(strip(a.sort) for a in values), tuple(p.sort for p in parameters)
     fits = sorts == (signature.arguments, signature.parameters)
     if not fits or not all(isinstance(p, Lit) for p in parameters):
         raise SortError(f"{op.value} does not take {[a.sort for a in args]}")
     optional = any(isinstance(a.sort, Option) for a in values)
     return App(op, args, option(signature.result) if optional else signature.result)
+
+
+def _of_composite(
+    op: Op, args: tuple[Term, ...], values: tuple[Term, ...], parameters: tuple[Term, ...]
+) -> App:
+    """Build a function of an array, a map or a struct."""
+    literals = tuple(p for p in parameters if isinstance(p, Lit))
+    complete = len(literals) == len(parameters) == len(SIGNATURES[op].parameters)
+    result = COMPOSED[op](strip(values[0].sort), literals) if complete and values else None
+    if result is None:
+        raise SortError(f"{op.value} does not take {[a.sort for a in args]}")
+    return App(op, args, option(result) if isinstance(values[0].sort, Option) else result)
 
 
 def negate(term: Term) -> Term:

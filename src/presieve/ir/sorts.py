@@ -64,6 +64,33 @@ class Sequence(Struct, frozen=True):
     """
 
 
+class Opaque(Struct, frozen=True):
+    """Values of which nothing is known, as elements of other values."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayOf:
+    """Sequences of values of a sort, any of which may be none. Only functions read them."""
+
+    of: Sort
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """Values by keys, which are never none; a value may be."""
+
+    keys: Sort
+    of: Sort
+
+
+@dataclass(frozen=True, slots=True)
+class StructOf:
+    """Fields by name, any of which may be none."""
+
+    names: tuple[str, ...]
+    of: tuple[Sort, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """``of``, or none."""
@@ -79,7 +106,8 @@ class Tuple:
 
 
 Plain: TypeAlias = Bool | Int | Float | Decimal | String | Binary | Date | Timestamp | TimestampNTZ
-Sort: TypeAlias = Plain | Sequence | Option | Tuple
+Composite: TypeAlias = ArrayOf | MapOf | StructOf
+Sort: TypeAlias = Plain | Sequence | Option | Tuple | Opaque | Composite
 
 BOOL = Bool()
 INT = Int()
@@ -90,6 +118,8 @@ DATE = Date()
 TIMESTAMP = Timestamp()
 TIMESTAMP_NTZ = TimestampNTZ()
 SEQUENCE = Sequence()
+OPAQUE = Opaque()
+COMPOSITES = (ArrayOf, MapOf, StructOf)
 
 ORDERED: tuple[Sort, ...] = (INT, FLOAT, STRING, BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ)
 """Sorts without parameters on which both Python and Spark define an order."""

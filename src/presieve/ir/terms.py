@@ -151,14 +151,25 @@ class Op(Enum):
     TEXT_TO_FLOAT = "text->float"  # as float() reads a text that it accepts
     TEXT_TO_INT = "text->int"  # as int() does
     TEXT_CONCAT = "concat"
+    TEXT_REVERSE = "reverse"  # the characters from the last to the first
+    TEXT_ZFILL = "zfill"  # as Python fills it with zeros to [n] characters
+    TEXT_WORDS = "words"  # what stands between white space, joined by a [text]
+    TEXT_RECASED = "recased"  # by Python's method of this [name], such as title
+    TEXT_RFIND = "rfind"  # where the [part] begins for the last time; -1 where there is none
+    TEXT_SLICE = "slice"  # text[a:b] in Python
+    TEXT_SUBSTITUTED = "re-sub"  # [pattern] with [flags] replaced by a [text]
+    TEXT_FOUND = "re-count"  # how often a [pattern] with [flags] is found
+    TEXT_GROUP = "re-group"  # of a match: [pattern], [flags], [method], [group], which takes part
     TEXT_OF_INT = "int->text"
     INT_QUOTIENT = "quotient"  # rounded down, by a positive [divisor]
+    INT_RATIO = "ratio"  # by a positive [divisor], rounded once to a double
     INT_REMAINDER = "remainder"  # of that: from 0 on, below the divisor
     FLOAT_FLOOR = "floor"  # of a finite number; so are the next two
     FLOAT_CEIL = "ceil"
     FLOAT_TRUNC = "trunc"
     FLOAT_ROUND = "round"  # to [digits] after the point; infinities and NaN stay
     FLOAT_SQRT = "sqrt"  # of a number that is not negative, or NaN
+    FLOAT_CALL = "math"  # the function of this [name], whose last bits depend on the platform
     DATE_DAYS = "days"  # since 1970-01-01
     DATE_YEAR = "year"  # in the proleptic calendar, also beyond the dates that Python has
     DATE_MONTH = "month"
@@ -168,6 +179,15 @@ class Op(Enum):
     CLOCK_HOUR = "hour"
     CLOCK_MINUTE = "minute"
     CLOCK_SECOND = "second"
+    LOCAL_TIME = "local-time"  # what a clock shows then that is less than a day from UTC
+    # of arrays, maps and structs; the value of an element may be none
+    ARRAY_SIZE = "size"
+    ARRAY_AT = "at"  # at [place], which counts from the end if it is negative; none beyond the ends
+    ARRAY_FIND = "position"  # of the first [element], from 1; 0 if there is none
+    MAP_KEYS = "keys"
+    MAP_AT = "value-at"  # at [key]; none if there is no such key
+    STRUCT_FIELD = "field"  # by [name]
+    ELEMENTS = "elements"  # what a computation, a [text], makes of the elements
     # Spark SQL: arguments may be options; the result is an option of bool
     SQL_AND = "sql-and"
     SQL_OR = "sql-or"

@@ -23,14 +23,18 @@ from presieve.ir.sorts import (
     DATE,
     FLOAT,
     INT,
+    OPAQUE,
     SEQUENCE,
     STRING,
     TEXTS,
     TIMESTAMP,
     TIMESTAMP_NTZ,
+    ArrayOf,
     Decimal,
+    MapOf,
     Option,
     Sort,
+    StructOf,
     Tuple,
 )
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var
@@ -48,6 +52,7 @@ _NAMES: dict[str, Sort] = {
     "Timestamp": TIMESTAMP,
     "TimestampNTZ": TIMESTAMP_NTZ,
     "Sequence": SEQUENCE,
+    "Opaque": OPAQUE,
 }
 _OPS = {op.value: op for op in Op}
 _SCOPES = {s.value: s for s in Scope}
@@ -69,6 +74,13 @@ def print_sort(sort: Sort) -> str:
             return "<" + ",".join(print_sort(s) for s in of) + ">"
         case Decimal(scale):
             return f"Decimal{scale}"
+        case ArrayOf(of):
+            return f"Array<{print_sort(of)}>"
+        case MapOf(keys, of):
+            return f"Map<{print_sort(keys)},{print_sort(of)}>"
+        case StructOf(names, of):
+            fields = (f"{n}={print_sort(s)}" for n, s in zip(names, of, strict=True))
+            return f"Struct<{','.join(fields)}>"
         case _:
             return type(sort).__name__
 
@@ -181,6 +193,29 @@ def read_expression(text: str) -> SExp:
     return stack[0][0]
 
 
+def _split_sorts(text: str) -> list[str]:
+    """Split ``<a,b>`` at the commas that are not inside of other such parentheses."""
+    parts, depth, start = [], 0, 1
+    for i in range(1, len(text)):
+        depth += {"<": 1, ">": -1}.get(text[i], 0)
+        if (text[i] == "," and depth == 0) or (depth < 0):
+            parts.append(text[start:i])
+            start = i + 1
+    return [p for p in parts if p]
+
+
+def _parse_composed(kind: str, parts: list[str]) -> Sort:
+    if kind == "Struct":
+        fields = [p.partition("=") for p in parts]
+        return StructOf(tuple(n for n, _, _ in fields), tuple(parse_sort(s) for *_, s in fields))
+    sorts = tuple(parse_sort(p) for p in parts)
+    if kind == "":
+        return Tuple(sorts)
+    if len(sorts) != {"Array": 1, "Map": 2}[kind]:
+        raise TextError(f"{kind} of {len(sorts)} sorts")
+    return ArrayOf(*sorts) if kind == "Array" else MapOf(*sorts)
+
+
 def parse_sort(text: str) -> Sort:
     """Inverse of :func:`print_sort`."""
     if text.endswith("?"):
@@ -188,14 +223,9 @@ def parse_sort(text: str) -> Sort:
         if isinstance(of, Option):
             raise TextError(f"an option of an option: {text!r}")
         return Option(of)
-    if text.startswith("<") and text.endswith(">"):
-        parts, depth, start = [], 0, 1
-        for i in range(1, len(text)):
-            depth += {"<": 1, ">": -1}.get(text[i], 0)
-            if (text[i] == "," and depth == 0) or (depth < 0):
-                parts.append(text[start:i])
-                start = i + 1
-        return Tuple(tuple(parse_sort(p) for p in parts if p))
+    kind, opening, _ = text.partition("<")
+    if opening and text.endswith(">") and kind in ("", "Array", "Map", "Struct"):
+        return _parse_composed(kind, _split_sorts(text[len(kind) :]))
     if match := re.fullmatch(r"Decimal(0|[1-9]\d{0,3})", text, re.ASCII):
         return Decimal(int(match[1]))
     if text not in _NAMES:

@@ -7,7 +7,7 @@ import ast
 import inspect
 from collections.abc import Callable
 from functools import partial
-from types import FunctionType, NoneType
+from types import FunctionType, MethodType, NoneType
 
 from presieve.errors import Behind, Declined, DeclineSignal, Span
 from presieve.ir.terms import TRUE
@@ -53,7 +53,7 @@ from presieve.lift.reason_words import add_advice
 from presieve.lift.values.arrow_values import ArrowColumnV, ArrowKeyV, BatchV
 from presieve.lift.values.columns import NARROW, Nulls
 from presieve.lift.values.holes import Holes
-from presieve.lift.values.symbolic import BatchesV, ColumnV, KeyV, Value
+from presieve.lift.values.symbolic import BatchesV, ColumnV, DictV, KeyV, SelfV, TupleV, Value
 from presieve.lift.values.whole_columns import GIVEN, TABLE, FrameV, SeriesV
 from presieve.records import replace
 
@@ -235,7 +235,11 @@ def _lift(attempt: LiftAttempt) -> Lifted:
         form = RowClass()
     if isinstance(form, StateClass | RowFunction | ColumnsFunction):
         request = replace(request, pure=())
-    return _ENTRIES[type(form)](replace(attempt, form=form, request=request))
+    receiver = None
+    if isinstance(obj, MethodType) and isinstance(form, RowFunction):
+        receiver, obj = obj.__self__, obj.__func__
+    attempt = replace(attempt, obj=obj, form=form, request=request, receiver=receiver)
+    return _ENTRIES[type(form)](attempt)
 
 
 def _group_fold(attempt: LiftAttempt, fold: GroupFold) -> Lifted:
@@ -261,7 +265,7 @@ def _row_function(attempt: LiftAttempt) -> Lifted:
     form = _row_form(attempt, function, source)
     columns = attempt.values(single=True)
     returns = Returns(request.returns, table=False, rows=False, pandas=False, row=form)
-    inputs = _inputs(function, form, request, source)
+    inputs = _row_inputs(attempt, function, form, source)
     return collect_lifted(
         columns, lift_function(function, source, inputs, columns, returns), source.text
     )
@@ -271,7 +275,7 @@ def _guards(attempt: LiftAttempt) -> Lifted:
     function = _function(attempt.obj)
     source = function_source(function)
     form = _row_form(attempt, function, source)
-    inputs = _inputs(function, form, attempt.request, source)
+    inputs = _row_inputs(attempt, function, form, source)
     return lift_guards(replace(attempt, form=form), function, source, inputs)
 
 
@@ -293,8 +297,14 @@ def _columns_function(attempt: LiftAttempt) -> Lifted:
 def _row_form(attempt: LiftAttempt, function: FunctionType, source: FunctionSource) -> RowFunction:
     """Return the form with the columns that are passed, whose types are checked."""
     form, request = attempt.row_form, attempt.request
+    if not form.columns and (attempt.receiver is not None or hasattr(function, "__wrapped__")):
+        # A wrapper takes the arguments of what it wraps.
+        taken = list(inspect.signature(function).parameters.values())
+        own = taken[1:] if attempt.receiver is not None else taken
+        form = replace(form, columns=_columns_of(own, source, request))
     if not form.columns:
-        form = replace(form, columns=_series(_detect(function, source, request), "columns"))
+        required = [p for p in _positional(function) if p.default is p.empty]
+        form = replace(form, columns=_columns_of(required, source, request))
     check_row_columns(form, request)
     return form
 
@@ -391,6 +401,37 @@ def _inputs(
         place = source.span(source.node)
         raise DeclineSignal("unknown-columns", _explain_count(function, len(values)), place)
     return dict(zip(names, values, strict=False))
+
+
+def _row_inputs(
+    attempt: LiftAttempt, function: FunctionType, form: RowFunction, source: FunctionSource
+) -> dict[str, Value]:
+    """Return the value of each parameter of a function of single values, which may be bound to an
+    object, or take any number of arguments.
+    """
+    declared = parameters(function)
+    owner = declared[0].name if attempt.receiver is not None and declared else None
+    rest = {p.kind: p.name for p in declared}
+    if owner is None and inspect.Parameter.VAR_POSITIONAL not in rest:
+        return _inputs(function, form, attempt.request, source)
+    names = [p.name for p in _positional(function) if p.name != owner]
+    values: list[Value] = [ColumnV(c) for c in form.columns]
+    taken = dict(zip(names, values, strict=False))
+    others = tuple(values[len(names) :])
+    if others and inspect.Parameter.VAR_POSITIONAL not in rest:
+        place = source.span(source.node)
+        raise DeclineSignal("unknown-columns", _explain_count(function, len(values)), place)
+    for kind, value in _REST.items():
+        if kind in rest:
+            taken[rest[kind]] = TupleV(others) if value is None else value
+    return taken if owner is None else {owner: SelfV(attempt.receiver), **taken}
+
+
+_REST: dict[inspect._ParameterKind, Value | None] = {
+    inspect.Parameter.VAR_POSITIONAL: None,
+    inspect.Parameter.VAR_KEYWORD: DictV((), ()),
+}
+"""The values of parameters that take all other arguments; None: a tuple of them."""
 
 
 def _explain_count(function: FunctionType, passed: int) -> str:

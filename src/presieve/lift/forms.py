@@ -66,12 +66,14 @@ class RowFunction(Struct, frozen=True):
     Without columns, they are detected.
 
     It returns one value, the one output column; ``arrow`` tells which of Spark's two ways it takes
-    from there. The columns it reads are the keys of the request: a row is lifted as a group with
+    from there, and ``safe`` whether Arrow then raises for an integer that is too large for the
+    declared type. The columns it reads are the keys of the request: a row is lifted as a group with
     this key, whose rows are all the same.
     """
 
     columns: tuple[str, ...] = ()
     arrow: bool = True
+    safe: bool = True
 
 
 class GuardsFunction(RowFunction, frozen=True):

@@ -231,7 +231,7 @@ def _of_decline(writer: _FindingWriter, reading: FunctionReading) -> LintFinding
 def _kept(use: Use, reading: FunctionReading) -> str:
     """What is possible although the function is not read as a whole."""
     facts = reading.facts
-    if facts is None or facts.missed:
+    if facts is None or facts.missed("auto"):
         return ""
     gains: list[str] = []
     outputs = dict.fromkeys((*facts.keys, *(facts.passes or {})))
@@ -249,7 +249,7 @@ _EFFECTS = {"clock": "impure-clock", "random": "impure-random", "state": "impure
 
 def _effects(facts: Dataflow | None) -> Iterator[Declined]:
     """What a function does besides returning a value, as far as a code names it."""
-    for effect in () if facts is None else facts.missed:
+    for effect in () if facts is None else facts.missed():
         code = _EFFECTS.get(effect.kind)
         if effect.kind == "effect" and "reads or writes" in effect.reason:
             code = "impure-io"

@@ -87,10 +87,10 @@ _GROUPS = {
     "head tail nth": Description(ResultKind.SOME),
     """cumcount ngroup transform cumsum cummax cummin shift diff rank pct_change ffill bfill
     cumprod""": Description(ResultKind.BESIDE),
-    """apply filter pipe rolling expanding ewm resample describe value_counts unique nlargest
+    """filter pipe rolling expanding ewm resample describe value_counts unique nlargest
     nsmallest get_group groups indices __iter__ corr cov sample fillna
     ohlc""": Description(ResultKind.OTHER),
-    "size agg aggregate": Description(ResultKind.OWN),
+    "size agg aggregate apply": Description(ResultKind.OWN),
 }
 """Methods of ``groupby``."""
 
@@ -109,10 +109,10 @@ _DATES = {
 """Properties of ``dt``."""
 
 _OBJECT = {
-    "add append extend insert setdefault update": Description(
+    "add append appendleft extend insert setdefault update": Description(
         ResultKind.OWN, changes=Change.STORES
     ),
-    "appendleft extendleft put __setitem__": Description(ResultKind.UNKNOWN, changes=Change.STORES),
+    "extendleft put __setitem__": Description(ResultKind.UNKNOWN, changes=Change.STORES),
     "pop popitem popleft": Description(ResultKind.OWN, changes=Change.REMOVES),
     """clear discard remove reverse sort __delitem__ __iadd__ __ior__
     __setattr__""": Description(ResultKind.UNKNOWN, changes=Change.REMOVES),

@@ -3,7 +3,15 @@
 
 from __future__ import annotations
 
-from presieve.ir.assumption_codes import KEY_FORM, MAY_ERASE_ERROR, OPEN_ZERO, PURE, ZERO_SIGN
+from presieve.ir.assumption_codes import (
+    KEY_FORM,
+    MAY_ERASE_ERROR,
+    MESSAGES,
+    NO_EFFECTS,
+    OPEN_ZERO,
+    PURE,
+    ZERO_SIGN,
+)
 from presieve.ir.fold import Assumption
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.ir.walk import variables
@@ -12,6 +20,8 @@ from presieve.sql.quoted_names import quote
 
 _ADVICE = {
     PURE: "you declared it with pure=",
+    NO_EFFECTS: 'effects="keep" makes no such call less often',
+    MESSAGES: "no action is needed, unless something reads the messages",
     MAY_ERASE_ERROR: 'policy="strict" refuses such pushdowns',
     KEY_FORM: "no action is needed, unless you distinguish equal keys",
     ZERO_SIGN: "declare= a condition that excludes zeros, if you distinguish their signs",

@@ -92,6 +92,16 @@ IS_PURE = AssumptionTemplate(
     " the same",
     AssumptionNeed.CALL,
 )
+NO_EFFECT = AssumptionTemplate(
+    codes.NO_EFFECTS,
+    "{call} has no effect that you count on, line {line}",
+    AssumptionNeed.NOTHING,
+)
+FEWER_MESSAGES = AssumptionTemplate(
+    codes.MESSAGES,
+    "{call} may write fewer messages, line {line}",
+    AssumptionNeed.NOTHING,
+)
 REORDERED = AssumptionTemplate(
     codes.ROW_ORDER,
     "functions may be given the rows of a group in another order, and sums of doubles be rounded "
@@ -101,9 +111,13 @@ REORDERED = AssumptionTemplate(
 SENTENCES = (
     REORDERED,
     *(SUM_IN_RANGE, SUM_EXACT, RESULT_FITS, ZERO_IN_HEAPS),
-    *(KEY_FORM, SAME_FUNCTION, SAME_VALUE, IS_PURE),
+    *(KEY_FORM, SAME_FUNCTION, SAME_VALUE, IS_PURE, NO_EFFECT, FEWER_MESSAGES),
 )
 """All assumptions without a condition on rows."""
+
+
+ABOUT_CODE = frozenset((codes.PURE, codes.CONSTANT, codes.NO_EFFECTS, codes.MESSAGES))
+"""Codes of assumptions about functions; no data can violate them."""
 
 
 def is_of_size(assumption: Assumption) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -88,6 +88,39 @@ def compile_pattern(pattern: str, flags: int) -> re.Pattern[str]:
     return re.compile(pattern, flags)
 
 
+def _group(text: str, pattern: str, flags: int, method: str, group: int) -> str:
+    match: re.Match[str] | None = getattr(compile_pattern(pattern, flags), method)(text)
+    part = None if match is None else match.group(group)
+    if part is None:
+        raise Undefined("a group of a text that does not match")
+    return part
+
+
+def signed_square(x: float) -> float:
+    """``x ** 2`` as Python computes it, with the sign of x, so that it rises with x."""
+    return x**2 if x >= 0 else -(x**2)
+
+
+def _call(x: float, name: str) -> float:
+    function = signed_square if name == SQUARE else getattr(math, name)
+    try:
+        return float(function(x))
+    except (ValueError, OverflowError):
+        raise Undefined(f"math.{name} raises") from None
+
+
+SQUARE = "square"
+"""The name of :func:`signed_square`; all others are functions of the module ``math``."""
+
+
+def _at(items: Sequence[Any], place: int) -> Any:
+    return items[place] if -len(items) <= place < len(items) else None
+
+
+def _find(items: Sequence[Any], element: Any) -> int:
+    return items.index(element) + 1 if element in items else 0
+
+
 def _parse_number(cls: type[float] | type[int], text: str) -> float | int:
     try:
         return cls(text)
@@ -128,14 +161,35 @@ FUNCTIONS: dict[Op, Callable[..., Any]] = {
     Op.TEXT_TO_FLOAT: lambda text: _parse_number(float, text),
     Op.TEXT_TO_INT: lambda text: _parse_number(int, text),
     Op.TEXT_CONCAT: lambda a, b: a + b,
+    Op.TEXT_REVERSE: lambda text: text[::-1],
+    Op.TEXT_ZFILL: str.zfill,
+    Op.TEXT_WORDS: lambda text, between: between.join(text.split()),
+    Op.TEXT_RECASED: lambda text, name: getattr(text, name)(),
+    Op.TEXT_RFIND: str.rfind,
+    Op.TEXT_SLICE: lambda text, start, stop: text[start:stop],
+    Op.TEXT_SUBSTITUTED: lambda text, pattern, flags, by: compile_pattern(pattern, flags).sub(
+        by, text
+    ),
+    Op.TEXT_FOUND: lambda text, pattern, flags: sum(
+        1 for _ in compile_pattern(pattern, flags).finditer(text)
+    ),
+    Op.TEXT_GROUP: _group,
     Op.TEXT_OF_INT: str,
     Op.INT_QUOTIENT: lambda number, divisor: number // divisor,
+    Op.INT_RATIO: lambda number, divisor: number / divisor,
     Op.INT_REMAINDER: lambda number, divisor: number % divisor,
     Op.FLOAT_FLOOR: _finite(math.floor),
     Op.FLOAT_CEIL: _finite(math.ceil),
     Op.FLOAT_TRUNC: _finite(math.trunc),
     Op.FLOAT_ROUND: _round_float,
     Op.FLOAT_SQRT: _sqrt,
+    Op.FLOAT_CALL: _call,
+    Op.ARRAY_SIZE: len,
+    Op.ARRAY_AT: _at,
+    Op.ARRAY_FIND: _find,
+    Op.MAP_KEYS: lambda pairs: tuple(key for key, _ in pairs),
+    **dict.fromkeys((Op.MAP_AT, Op.STRUCT_FIELD), lambda pairs, key: dict(pairs).get(key)),
+    Op.ELEMENTS: lambda _, what, stand_in: stand_in,
     Op.DATE_DAYS: lambda days: days,
     Op.DATE_YEAR: lambda days: civil(days)[0],
     Op.DATE_MONTH: lambda days: civil(days)[1],
@@ -144,6 +198,7 @@ FUNCTIONS: dict[Op, Callable[..., Any]] = {
     Op.CLOCK_DATE: lambda time: time // _DAY,
     Op.CLOCK_HOUR: lambda time: time // (3600 * _MICROSECONDS) % 24,
     Op.CLOCK_MINUTE: lambda time: time // (60 * _MICROSECONDS) % 60,
+    Op.LOCAL_TIME: lambda instant: instant,
     Op.CLOCK_SECOND: lambda time: time // _MICROSECONDS % 60,
 }
 """By operator, on values that are not none."""

@@ -60,6 +60,24 @@ def is_text(pattern: str, flags: int) -> bool:
     return None not in list(_pieces(pattern, flags))
 
 
+@cache
+def takes_part(pattern: str, flags: int, group: int) -> bool:
+    """Whether a group exists and takes part in every match; group 0 is the whole match."""
+    return group == 0 or group in _certain_groups(_parser.parse(pattern, flags))
+
+
+def _certain_groups(items: Any) -> Iterator[int]:
+    """Yield the numbers of groups that every match goes through."""
+    for op, argument in items:
+        if op is _codes.SUBPATTERN:
+            number, _, _, inner = argument
+            if number is not None:
+                yield number
+            yield from _certain_groups(inner)
+        elif op in (_codes.MAX_REPEAT, _codes.MIN_REPEAT) and argument[0] >= 1:
+            yield from _certain_groups(argument[2])
+
+
 def _pieces(pattern: str, flags: int) -> _Pieces:
     parsed = _parser.parse(pattern, flags)
     if parsed.state.flags & (re.IGNORECASE | re.LOCALE):

@@ -25,7 +25,7 @@ from presieve.ir.sorts import DATE, STRING, strip
 from presieve.ir.terms import App, Lit, Op, Term, float_lit, int_lit, lit, literal_value, string_lit
 from presieve.ir.walk import subterms
 from presieve.semantics.functions import FUNCTIONS, Undefined, first_day
-from presieve.semantics.pattern_prefixes import beginning, part
+from presieve.semantics.pattern_prefixes import anywhere
 from presieve.semantics.thresholds import AS_SPARK, DOUBLES, MIRRORED, STEPS, threshold
 from presieve.semantics.values import INT_RANGES
 
@@ -97,34 +97,12 @@ def two_valued(meant: Term) -> Term:
     return app(_TWO_VALUED[meant.op], *args)
 
 
-def consequence(computed: Term) -> Term | None:
-    """Spark's predicate on the arguments that holds where the function returns true."""
-    match computed:
-        case App(Op.TEXT_MATCHES, (text, Lit(_, str() as pattern), Lit(_, int() as flags))):
-            first, inside = beginning(pattern, flags), part(pattern, flags)
-            conjuncts = [starts_with(text, first)] if first else []
-            if len(inside) > len(first):
-                conjuncts.append(app(Op.TEXT_CONTAINS, text, string_lit(inside)))
-            return sql_conjunction(conjuncts) if conjuncts else None
-        case App(Op.TEXT_IS, (text, Lit(_, str() as kind))):
-            least = LEAST.get(kind)
-            return (
-                app(Op.SQL_GT, text, string_lit(""))
-                if least is None
-                else app(Op.SQL_GE, text, string_lit(least))
-            )
-    return None
-
-
-LEAST = {"isdigit": "0", "isdecimal": "0", "isnumeric": "0", "isalnum": "0", "isalpha": "A"}
-LEAST |= {"isspace": "\t", "float": "\t", "int": "\t"}
-"""The least first character of texts of a kind. No text of any kind is empty."""
-
-
 EXTENTS: dict[Op, tuple[int, int]] = {
     Op.TEXT_LENGTH: (0, INT_RANGES["int"][1]),
-    Op.TEXT_FIND: (-1, INT_RANGES["int"][1]),
+    **dict.fromkeys((Op.TEXT_FIND, Op.TEXT_RFIND), (-1, INT_RANGES["int"][1])),
+    Op.TEXT_FOUND: (0, INT_RANGES["int"][1]),
     Op.TEXT_COUNT: (0, INT_RANGES["int"][1]),
+    **dict.fromkeys((Op.ARRAY_SIZE, Op.ARRAY_FIND), (0, INT_RANGES["int"][1])),
     Op.DATE_YEAR: (_YEARS.start, _YEARS.stop),
     Op.DATE_MONTH: (1, 12),
     Op.DATE_DAY: (1, 31),
@@ -138,6 +116,9 @@ EXTENTS: dict[Op, tuple[int, int]] = {
 
 def bounds_of(computed: App) -> tuple[Term, ...]:
     """The conditions that the function's value lies between its bounds, if it has bounds."""
+    if strip(computed.sort) == STRING:
+        below = app(Op.SQL_LT, computed, string_lit(""))
+        return (negate(app(Op.SQL_IS_TRUE, below)),)
     if computed.op not in EXTENTS:
         return ()
     low, high = (int_lit(n) for n in EXTENTS[computed.op])
@@ -187,12 +168,12 @@ def _double(op: Op, computed: App, constant: Lit) -> Term | None:
     assert isinstance(number, float)
     if math.isnan(number) or math.isinf(number):
         return None
-    reached = _least(computed, lambda y: y >= number)
-    passed = _least(computed, lambda y: y > number)
+    reached = least(computed, lambda y: y >= number)
+    passed = least(computed, lambda y: y > number)
     return _compare_with_thresholds(op, computed.args[0], reached, passed)
 
 
-def _least(computed: App, reaches: Callable[[float | int], bool]) -> Lit | None:
+def least(computed: App, reaches: Callable[[float | int], bool]) -> Lit | None:
     """The least double whose value reaches far enough; None if none of them does, or all do."""
     meaning = FUNCTIONS[computed.op]
     parameters = [literal_value(p) for p in computed.args[1:] if isinstance(p, Lit)]
@@ -211,6 +192,27 @@ def _least(computed: App, reaches: Callable[[float | int], bool]) -> Lit | None:
     if first in (DOUBLES.ends[0], DOUBLES.ends[1] + 1):
         return None
     return float_lit(float(DOUBLES.number(first)) or 0.0)
+
+
+def _ratio(op: Op, computed: App, constant: Lit) -> Term | None:
+    """The preimage for an integer divided by a positive one, as Python rounds the quotient."""
+    number, (value, divisor) = literal_value(constant), computed.args
+    assert isinstance(number, float)
+    if not math.isfinite(number):
+        return None
+    low, high = INT_RANGES["bigint"]
+
+    def first(reaches: Callable[[float], bool]) -> Lit | None:
+        start, end = low, high + 1
+        while start < end:
+            middle = (start + end) // 2
+            start, end = (
+                (start, middle) if reaches(middle / _number(divisor)) else (middle + 1, end)
+            )
+        return None if start in (low, high + 1) else int_lit(start)
+
+    reached, passed = first(lambda q: q >= number), first(lambda q: q > number)
+    return _compare_with_thresholds(op, value, reached, passed)
 
 
 def _year(_: App, year: int) -> Lit | None:
@@ -279,11 +281,11 @@ def _find_or_count(op: Op, computed: App, constant: Lit) -> Term | None:
     """The preimage for ``find`` and ``count`` where only containment of the part is asked."""
     text, part = computed.args
     number = _number(constant)
-    least = 0 if computed.op is Op.TEXT_FIND else 1
+    first = 1 if computed.op is Op.TEXT_COUNT else 0
     contains = app(Op.TEXT_CONTAINS, text, part)
-    if (op, number) in ((Op.SQL_GE, least), (Op.SQL_GT, least - 1)):
+    if (op, number) in ((Op.SQL_GE, first), (Op.SQL_GT, first - 1)):
         return contains
-    if (op, number) in ((Op.SQL_LT, least), (Op.SQL_LE, least - 1), (Op.SQL_EQ, least - 1)):
+    if (op, number) in ((Op.SQL_LT, first), (Op.SQL_LE, first - 1), (Op.SQL_EQ, first - 1)):
         return app(Op.SQL_NOT, contains)
     if computed.op is Op.TEXT_FIND and (op, number) == (Op.SQL_EQ, 0):
         return starts_with(text, str(_text(part)))
@@ -317,6 +319,38 @@ def _concat(op: Op, computed: App, constant: Lit) -> Term | None:
         if not wanted.endswith(end):
             return app(Op.SQL_LT, first, string_lit(""))
         return app(op, first, string_lit(wanted[: len(wanted) - len(end)]))
+    return None
+
+
+def _reverse(op: Op, computed: App, constant: Lit) -> Term | None:
+    """The preimage of a text that is read backwards: one text."""
+    if op is not Op.SQL_EQ:
+        return None
+    return app(op, computed.args[0], string_lit(str(constant.value)[::-1]))
+
+
+def _zfill(op: Op, computed: App, constant: Lit) -> Term | None:
+    """The preimage of a text with leading zeros: the texts with fewer of them."""
+    if op is not Op.SQL_EQ:
+        return None
+    text, width = computed.args[0], _number(computed.args[1])
+    wanted = str(constant.value)
+    sign = wanted[:1] if wanted[:1] in ("+", "-") else ""
+    ends = (sign + wanted[len(sign) + i :] for i in range(min(width, len(wanted)) + 1))
+    few = [t for t in dict.fromkeys(ends) if t.zfill(width) == wanted]
+    if len(few) > _MOST:
+        return None
+    return sql_disjunction(app(op, text, string_lit(t)) for t in few) if few else _never(computed)
+
+
+def _found(op: Op, computed: App, constant: Lit) -> Term | None:
+    """The preimage of a number of matches where only their existence is asked."""
+    text, pattern, flags = computed.args
+    matches = app(Op.TEXT_MATCHES, text, string_lit(anywhere(str(_text(pattern)))), flags)
+    if (op, _number(constant)) in ((Op.SQL_GE, 1), (Op.SQL_GT, 0)):
+        return matches
+    if (op, _number(constant)) in ((Op.SQL_LT, 1), (Op.SQL_LE, 0), (Op.SQL_EQ, 0)):
+        return app(Op.SQL_NOT, matches)
     return None
 
 
@@ -407,6 +441,13 @@ def _pieces(op: Op) -> dict[str, tuple[str, ...]]:
 
 
 @cache
+def _changed_letters(op: Op) -> tuple[tuple[str, str], ...]:
+    """The letters that become something else, with that, in its order."""
+    pieces = sorted(_pieces(op).items())
+    return tuple((x, p) for p, letters in pieces for x in dict.fromkeys(letters) if x != p)
+
+
+@cache
 def _longest(op: Op) -> int:
     return max(len(piece) for piece in _pieces(op))
 
@@ -430,6 +471,29 @@ def _replace_letters(op: Op, text: Term, wanted: str) -> Term | None:
     return app(Op.SQL_EQ, replaced, string_lit(wanted))
 
 
+def spell_as(text: Term, part: str) -> Term | None:
+    """A text that contains the part, or starts or ends with it, where ``text`` does, which is the
+    upper or lower case of another one: the letters that become letters of the part are replaced,
+    and no others. None if that takes too many replacements.
+    """
+    if not isinstance(text, App) or text.op not in (Op.TEXT_UPPER, Op.TEXT_LOWER):
+        return None
+    op, wanted = text.op, set(part)
+    if _SIGMAS & wanted or any(FUNCTIONS[op](c) != c for c in wanted):
+        return None
+    changed = [(x, p) for x, p in _changed_letters(op) if wanted & set(p)]
+    longer = [(x, p) for x, p in changed if len(p) > 1]
+    if len(longer) > _MOST or any(FUNCTIONS[op](p) != p for _, p in longer):
+        return None
+    replaced = text.args[0]
+    for letter, piece in longer:
+        replaced = app(Op.TEXT_REPLACE, replaced, string_lit(letter), string_lit(piece))
+    letters, others = ("".join(pair[i] for pair in changed if len(pair[1]) == 1) for i in (0, 1))
+    if not letters:
+        return replaced
+    return app(Op.TEXT_TRANSLATE, replaced, string_lit(letters), string_lit(others))
+
+
 def _text(term: Term) -> str | None:
     return str(term.value) if isinstance(term, Lit) and term.sort == STRING else None
 
@@ -445,14 +509,18 @@ PREIMAGES: dict[Op, Preimage] = {
     Op.TEXT_LOWER: _case,
     Op.TEXT_LENGTH: _length,
     Op.TEXT_HEAD: _head_preimage,
-    Op.TEXT_FIND: _find_or_count,
+    **dict.fromkeys((Op.TEXT_FIND, Op.TEXT_RFIND), _find_or_count),
     Op.TEXT_COUNT: _find_or_count,
     Op.TEXT_CONCAT: _concat,
+    Op.TEXT_REVERSE: _reverse,
+    Op.TEXT_ZFILL: _zfill,
+    Op.TEXT_FOUND: _found,
     Op.TEXT_OF_INT: _of_int,
+    Op.INT_RATIO: _ratio,
     Op.INT_QUOTIENT: _integer_preimage(lambda c, n: int_lit(n * _number(c.args[1]))),
     **dict.fromkeys(
         (Op.FLOAT_FLOOR, Op.FLOAT_CEIL, Op.FLOAT_TRUNC),
-        _integer_preimage(lambda computed, n: _least(computed, lambda y: y >= n)),
+        _integer_preimage(lambda computed, n: least(computed, lambda y: y >= n)),
     ),
     Op.FLOAT_ROUND: _double,
     Op.FLOAT_SQRT: _double,

@@ -75,7 +75,12 @@ def may_lose(prefilter: Term) -> Term:
     parts = sql_conjuncts(prefilter)
     if any(_is_moved(c) for part in parts for c in _comparisons(part)):
         return TRUE
-    scanned = [(part, v) for part in parts for v in _scanned_columns(part)]
+    scanned = [
+        (part, v)
+        for part in parts
+        for v in _scanned_columns(part)
+        if v not in set(_only_null_tested(part))
+    ]
     zeros = [v for part, v in scanned for c in _comparisons(part) if c.left == v and _one_zero(c)]
     doubles = dict.fromkeys(v for _, v in scanned)
     return disjunction([*map(_is_nan, doubles), *map(_is_zero, dict.fromkeys(zeros))])
@@ -198,8 +203,15 @@ def _one_zero(comparison: _Comparison) -> bool:
     return comparison.sign == "="
 
 
-def _scanned_columns(conjunct: Term) -> Iterator[Var]:
-    """Yield the double columns whose comparisons the scan may receive.
+def is_scanned(term: Term) -> bool:
+    """Whether this is a column, or a field of a struct, whose comparisons a scan may receive."""
+    if isinstance(term, App):
+        return term.op is Op.STRUCT_FIELD and is_scanned(term.args[0])
+    return isinstance(term, Var) and term.scope in (Scope.ROW, Scope.KEY)
+
+
+def _scanned_columns(conjunct: Term) -> Iterator[Term]:
+    """Yield the columns and fields of doubles whose comparisons the scan may receive.
 
     A disjunct ``isnan(x)`` of its own keeps the whole disjunction from the scan, and no rewriting
     in Spark can factor a comparison on ``x`` out of it (BooleanSimplification).
@@ -208,8 +220,8 @@ def _scanned_columns(conjunct: Term) -> Iterator[Var]:
     operators = (n for n in subterms(conjunct) if isinstance(n, App))
     # The scan never receives isnan and arithmetic.
     compared = [n for n in operators if not _tests_nan(n) and n.op not in _ARITHMETIC]
-    for v in dict.fromkeys(a for n in compared for a in n.args if isinstance(a, Var)):
-        if v.scope in (Scope.ROW, Scope.KEY) and strip(v.sort) == FLOAT and v not in guards:
+    for v in dict.fromkeys(a for n in compared for a in n.args if is_scanned(a)):
+        if strip(v.sort) == FLOAT and v not in guards:
             yield v
 
 
@@ -217,15 +229,15 @@ def _tests_nan(term: Term) -> TypeGuard[App]:
     return isinstance(term, App) and term.op is Op.SQL_IS_NAN
 
 
-def _is_nan(v: Var) -> Term:
+def _is_nan(v: Term) -> Term:
     return _holds_if_present(v, lambda x: app(Op.IS_NAN, x))
 
 
-def _is_zero(v: Var) -> Term:
+def _is_zero(v: Term) -> Term:
     return _holds_if_present(v, lambda x: app(Op.PY_EQ, x, float_lit(0.0)))
 
 
-def _holds_if_present(v: Var, test: Callable[[Term], Term]) -> Term:
+def _holds_if_present(v: Term, test: Callable[[Term], Term]) -> Term:
     """Whether a column is not NULL and passes the test."""
     if not isinstance(v.sort, Option):
         return test(v)

@@ -35,7 +35,7 @@ from presieve.ir.terms import (
     int_lit,
     literal_value,
 )
-from presieve.ir.walk import replace_nodes
+from presieve.ir.walk import replace_nodes, variables
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.values import INT_RANGES, Value
@@ -119,7 +119,8 @@ def base_of(term: Term) -> Term | None:
 
 def _find_monotone_base(term: Term) -> tuple[Term, bool] | None:
     """The value that the term is computed from, and whether the term rises with it (else it falls);
-    None if the lemma does not apply. Integers must be those of a column, which has bounds.
+    None if the lemma does not apply. Integers must be those of a row: a column, which has bounds,
+    or what is computed from columns.
     """
     match term:
         case Var(scope, _, sort) | App(Op.GET, (Var(scope, _, sort),)):
@@ -137,9 +138,17 @@ def _find_monotone_base(term: Term) -> tuple[Term, bool] | None:
             return _find_scaled_base(inner, c)
         case App(op, (inner, Lit() as c)) if op in _DIVIDED:
             return _find_scaled_base(inner, c)
-        case App(op, _) if term.sort == FLOAT and op not in STEPS:
+        case App(Op.FLOAT_NEG, (inner,)):
+            return _reverse_direction(_find_monotone_base(inner))
+        case App(op, _) if strip(term.sort) == FLOAT and (op not in STEPS or _is_of_row(term)):
+            return term, True
+        case App() if strip(term.sort) == INT and _is_of_row(term):
             return term, True
     return None
+
+
+def _is_of_row(term: Term) -> bool:
+    return all(v.scope not in _UNBOUNDED for v in variables(term))
 
 
 _UNBOUNDED = (Scope.ACC, Scope.TWIN)
@@ -149,7 +158,7 @@ _ADDED = (Op.FLOAT_ADD, Op.SQL_FLOAT_ADD, Op.SQL_INT_ADD)
 _SUBTRACTED = (Op.FLOAT_SUB, Op.SQL_FLOAT_SUB, Op.SQL_INT_SUB)
 _MULTIPLIED = (Op.FLOAT_MUL, Op.SQL_FLOAT_MUL, Op.SQL_INT_MUL)
 _DIVIDED = (Op.FLOAT_DIV, Op.SQL_FLOAT_DIV)
-STEPS = (*_FROM_INT, *_ADDED, *_SUBTRACTED, *_MULTIPLIED, *_DIVIDED)
+STEPS = (Op.FLOAT_NEG, *_FROM_INT, *_ADDED, *_SUBTRACTED, *_MULTIPLIED, *_DIVIDED)
 """Operators that the lemma covers, on a value and constants."""
 
 
@@ -232,6 +241,8 @@ def _part(op: Op, computed: App, constant: Lit, value: Term, rising: bool) -> _P
             end = middle
         else:
             first = middle + 1
+    if isinstance(value, App) and order is INTEGERS and first in (order.ends[0], order.ends[1] + 1):
+        raise Undefined("a bound among integers beyond those of columns")
     return _Part(upward, first, order is DOUBLES and holds(math.nan))
 
 

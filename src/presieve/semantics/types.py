@@ -16,15 +16,20 @@ from presieve.ir.fold import Column
 from presieve.ir.sorts import (
     BINARY,
     BOOL,
+    COMPOSITES,
     DATE,
     FLOAT,
     INT,
+    OPAQUE,
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
+    ArrayOf,
     Decimal,
+    MapOf,
     Option,
     Sort,
+    StructOf,
 )
 from presieve.semantics.values import INT_RANGES
 
@@ -42,6 +47,9 @@ SORTS: dict[str, Sort] = {
     "timestamp_ntz": TIMESTAMP_NTZ,
 }
 """From ``DataType.simpleString`` to the sort of its non-null values; decimals are apart."""
+
+UNSUPPORTED = "unsupported:"
+"""Prefix of the name of a type that has no short name here, as a backend reads it."""
 
 MAX_DIGITS = 38
 """The largest precision of a decimal in Spark."""
@@ -64,6 +72,60 @@ def sort_of(type_: str) -> Sort | None:
     """The sort of a type's non-null values, or None if the type is not supported."""
     digits = decimal_type(type_)
     return SORTS.get(type_) if digits is None else Decimal(digits[1])
+
+
+_ELEMENTS = ("boolean", "int", "bigint", "double", "string", "date")
+"""The types of elements whose values are known; a scan may treat those of other types otherwise."""
+_INSIDE = re.compile(r"(array|map|struct)<(.*)>", re.DOTALL)
+
+
+def row_sort_of(type_: str) -> Sort | None:
+    """The sort of a type's non-null values where they are those of a single row: arrays, maps and
+    structs have one there, too. None if the type is not supported.
+    """
+    parts = parts_of(type_)
+    if parts is None:
+        return sort_of(type_)
+    kind, names, sorts = parts[0], (*parts[1],), tuple(map(_element_sort, parts[1].values()))
+    if kind == "struct":
+        plain = all(re.fullmatch(r"[A-Za-z]\w*", n, re.ASCII) for n in names)
+        return StructOf(names, sorts) if plain else None
+    if kind == "array":
+        return ArrayOf(*sorts) if len(sorts) == 1 else None
+    return MapOf(*sorts) if len(sorts) == 2 else None
+
+
+def parts_of(type_: str) -> tuple[str, dict[str, str]] | None:
+    """The kind of an array, a map or a struct, and the types of its parts: of fields by name, of
+    others by number. None for other types, and for a struct that has a name twice.
+    """
+    inside = _INSIDE.fullmatch(type_.removeprefix(UNSUPPORTED))
+    if inside is None:
+        return None
+    kind, texts = inside[1], _split_types(inside[2])
+    if kind != "struct":
+        return kind, {str(i): text for i, text in enumerate(texts)}
+    fields = {name: text for name, _, text in (t.partition(":") for t in texts)}
+    return (kind, fields) if len(fields) == len(texts) else None
+
+
+def _element_sort(type_: str) -> Sort:
+    if type_ in _ELEMENTS:
+        return SORTS[type_]
+    sort = row_sort_of(type_)
+    return sort if isinstance(sort, COMPOSITES) else OPAQUE
+
+
+def _split_types(text: str) -> list[str]:
+    """Split a list of types at the commas that are not inside of one of them."""
+    parts, depth = [""], 0
+    for c in text:
+        depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(c, 0)
+        if c == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return parts
 
 
 def bounds(type_: str) -> tuple[int, int] | None:
@@ -91,6 +153,12 @@ _STORED = {
 """The ranges in which Spark stores days and microseconds."""
 
 
+def row_column(name: str, type_: str, nullable: bool) -> Column | None:
+    """A column of the IR where each row is by itself, or None if its type is not supported."""
+    sort = row_sort_of(type_)
+    return None if sort is None else Column(name, Option(sort) if nullable else sort, type_)
+
+
 def column(name: str, type_: str, nullable: bool) -> Column | None:
     """A column of the IR, or None if its type is not supported."""
     sort = sort_of(type_)
@@ -105,10 +173,6 @@ class SchemaColumn(Struct, frozen=True):
     name: str
     type: str
     nullable: bool = True
-
-
-UNSUPPORTED = "unsupported:"
-"""Prefix of the name of a type that has no short name here, as a backend reads it."""
 
 
 def display_type(type_: str) -> str:

@@ -4,7 +4,8 @@
 A value of ``Bool`` is a bool, of ``Int`` an int, of ``Float`` a float, of ``String`` a str, of
 ``Binary`` a str of characters below 256, of ``Date`` an int (days), of ``Timestamp`` and
 ``TimestampNTZ`` an int (microseconds), of ``Decimal`` an int (units of its last digit), of a
-``Sequence`` a tuple of floats, of a tuple a tuple; none is ``None``.
+``Sequence`` a tuple of floats, of a tuple a tuple; none is ``None``. An array is the tuple of its
+elements, a map or a struct the tuple of its keys or names with their values.
 """
 
 from __future__ import annotations
@@ -17,16 +18,21 @@ from typing import Any, TypeAlias
 from presieve.ir.sorts import (
     BINARY,
     BOOL,
+    COMPOSITES,
     DATE,
     FLOAT,
     INT,
+    OPAQUE,
     SEQUENCE,
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
+    ArrayOf,
     Decimal,
+    MapOf,
     Option,
     Sort,
+    StructOf,
     Tuple,
 )
 from presieve.ir.terms import float_bits
@@ -89,6 +95,8 @@ def belongs(value: Value, sort: Sort) -> bool:
                 and len(value) == len(of)
                 and all(belongs(v, s) for v, s in zip(value, of, strict=True))
             )
+    if isinstance(sort, COMPOSITES):
+        return isinstance(value, tuple)
     if sort == BOOL:
         return isinstance(value, bool)
     if sort == FLOAT:
@@ -183,11 +191,29 @@ def from_python(value: object, sort: Sort) -> Value:
         result = units_of(value, base.scale)
         if result is None:
             raise TypeError(f"{value!r} is no value of sort {sort}")
+    elif isinstance(base, COMPOSITES):
+        result = _parts_of(value, base)
     elif base == FLOAT and isinstance(value, int) and not isinstance(value, bool):
         result = float(value)
     if not belongs(result, sort):  # type: ignore[arg-type]
         raise TypeError(f"{value!r} is no value of sort {sort}")
     return result  # type: ignore[return-value]
+
+
+def _parts_of(value: object, sort: Sort) -> object:
+    """Convert a list, a dict or a row: elements in order, or pairs of a key and a value."""
+
+    def part(x: object, of: Sort) -> object:
+        return None if x is None or of == OPAQUE else from_python(x, of)
+
+    match sort, value:
+        case ArrayOf(of), list():
+            return tuple(part(x, of) for x in value)
+        case MapOf(keys, of), dict():
+            return tuple((part(k, keys), part(v, of)) for k, v in value.items())
+        case StructOf(names, of), tuple():
+            return tuple((n, part(x, s)) for n, x, s in zip(names, value, of, strict=True))
+    return value
 
 
 def plain(value: object) -> Any:

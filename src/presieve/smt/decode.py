@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from presieve.ir.fold import Column
-from presieve.ir.sorts import BOOL, SEQUENCE, TEXTS, Option, Sort
+from presieve.ir.sorts import BOOL, COMPOSITES, SEQUENCE, TEXTS, Option, Sort
 from presieve.ir.terms import Scope
 from presieve.semantics.values import Value, belongs
 from presieve.smt.encode import Env
@@ -36,7 +36,7 @@ def decode(enc: Enc, sort: Sort, solver: Solver, points: Mapping[str, Fraction])
             return _double(is_nan, is_negzero, solver.numbers([value])[0])
     if sort == BOOL:
         return solver.booleans([enc])[0]
-    if sort == SEQUENCE:
+    if sort == SEQUENCE or isinstance(sort, COMPOSITES):
         return ()  # the model does not say which one
     number = solver.numbers([enc])[0]
     if sort not in TEXTS:

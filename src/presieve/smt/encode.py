@@ -287,7 +287,8 @@ class Encoder:
         result, lines = self._functions.apply(node, [p.value for p in pairs], self._bounded)
         self.lines += lines
         if isinstance(node.sort, Option):
-            return OptionEnc(s_and(p.present for p in pairs), result)
+            own, result = _own_presence(result)
+            return OptionEnc(s_and([*(p.present for p in pairs), *own]), result)
         return result
 
     def _of_int(self, a: str) -> FloatEnc:
@@ -378,6 +379,11 @@ def _is_float_arithmetic(node: Term) -> bool:
     return isinstance(node, App) and (
         node.op in floats.ARITHMETIC or node.op in _SQL_FLOATS or node.op in _FROM_INT
     )
+
+
+def _own_presence(enc: Enc) -> tuple[list[str], Enc]:
+    """The condition under which a function gives a value, if it may give none, and the value."""
+    return ([enc.present], enc.value) if isinstance(enc, OptionEnc) else ([], enc)
 
 
 def _number(term: Term) -> int:

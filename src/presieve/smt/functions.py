@@ -13,21 +13,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from presieve.ir.functions import SIGNATURES
+from presieve.ir.functions import SIGNATURES, may_be_none
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, FLOAT, TEXTS, Sort, strip
-from presieve.ir.terms import App, Lit, Op, Term
+from presieve.ir.terms import App, Lit, Op, Term, literal_value
 from presieve.ir.walk import subterms
-from presieve.semantics.preimages import bounds_of, consequence, preimage
-from presieve.semantics.thresholds import AS_SPARK, base_of
+from presieve.semantics.consequences import (
+    consequence,
+    facts_of,
+    implied,
+    implied_by_unequal,
+    same_truth,
+)
+from presieve.semantics.preimages import bounds_of, preimage
+from presieve.semantics.thresholds import AS_SPARK, STEPS, base_of
 from presieve.smt import floats
-from presieve.smt.encodings import Enc, as_text
+from presieve.smt.encodings import Enc, OptionEnc, as_text
 from presieve.smt.floats import FloatEnc
 from presieve.smt.smtlib import s_and, s_floordiv, s_implies, s_int, s_ite, s_not
 
 _COMPARED = (Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE)
 _ENOUGH = (Op.SQL_GT, Op.SQL_GE)
 """For doubles, whose order the solver knows, these comparisons suffice."""
+_FROM_INT = (Op.INT_TO_FLOAT, Op.SQL_INT_TO_FLOAT)
 _FEW = 12
 """The maximum number of constants that a calculated value is compared with."""
 _MOST = 40
@@ -78,7 +86,7 @@ class FunctionSymbols:
         self._literals: dict[Sort, dict[Lit, None]] = {}
         self._computed = dict.fromkeys(_literals_compared(relevant))
         self.facts: dict[Term, tuple[Term, ...]] = {}
-        self._names: dict[tuple[Op, tuple[Term, ...]], str] = {}
+        self._names: dict[tuple[Op, tuple[Sort, ...], tuple[Term, ...]], str] = {}
         self._note(relevant)
         stated_pairs: set[tuple[Term, Lit]] = set()
         while self.facts:
@@ -101,7 +109,10 @@ class FunctionSymbols:
 
     def _note(self, terms: Sequence[Term]) -> None:
         """Collect the functions and literals that occur in these terms."""
+        inner = _inside_of_steps(terms)
         for node in subterms(*terms):
+            if node in inner:
+                continue
             if isinstance(node, Lit) and node.value is not None:
                 plain = Lit(strip(node.sort), node.value)
                 self._literals.setdefault(plain.sort, {}).setdefault(plain)
@@ -116,24 +127,47 @@ class FunctionSymbols:
         """
         if node.op in CALCULATED:
             return CALCULATED[node.op](values[0], node.args), []
-        signature = SIGNATURES[node.op]
-        parameters = node.args[len(signature.arguments) :]
-        lines = []
-        name = self._names.get((node.op, parameters))
+        count, result = len(SIGNATURES[node.op].arguments), strip(node.sort)
+        sorts = tuple(strip(a.sort) for a in node.args[:count])
+        lines, key = [], (node.op, sorts, node.args[count:])
+        name = self._names.get(key)
         if name is None:
             name = f"{node.op.name.lower()}.{len(self._names)}"
-            self._names[node.op, parameters] = name
-            lines += _declare(name, signature.arguments, signature.result)
+            self._names[key] = name
+            lines += _declare(name, sorts, result)
+            lines += _declare(f"{name}.p", sorts, BOOL) if may_be_none(node) else []
         arguments = " ".join(part for v in values for part in _parts(v))
-        if signature.result != FLOAT:
-            return f"({name} {arguments})", lines
+        value, more = self._value(name, arguments, result, bounded)
+        if may_be_none(node):
+            value = OptionEnc(f"({name}.p {arguments})", value)
+        return value, [*lines, *more]
+
+    def _value(
+        self, name: str, arguments: str, result: Sort, bounded: bool
+    ) -> tuple[Enc, list[str]]:
+        if result != FLOAT:
+            return f"({name} {arguments})", []
         value = FloatEnc(
             f"({name}.nan {arguments})", f"({name} {arguments})", f"({name}.nz {arguments})"
         )
         facts = [s_implies(value.negzero, f"(= {value.value} 0.0)")]
         if bounded:
             facts.append(floats.in_range(value.value))
-        return value, [*lines, *(f"(assert {text})" for text in facts)]
+        return value, [f"(assert {text})" for text in facts]
+
+
+def _inside_of_steps(terms: Sequence[Term]) -> set[Term]:
+    """Arithmetic that nothing reads but further arithmetic on it and a constant."""
+    nodes = [t for t in subterms(*terms) if isinstance(t, App)]
+    inside: set[Term] = {
+        a
+        for t in nodes
+        if t.op in STEPS and any(isinstance(x, Lit) for x in t.args)
+        for a in t.args
+        if isinstance(a, App) and a.op in STEPS and a.op not in _FROM_INT
+    }
+    read = {a for t in nodes if t.op not in STEPS for a in t.args}
+    return inside - read - set(terms)
 
 
 def has_facts(node: Term) -> bool:
@@ -146,14 +180,14 @@ def has_facts(node: Term) -> bool:
 
 
 def _choice(node: Term) -> tuple[Term, Term, Term] | None:
-    """For a sum, product or quotient with a part that is one constant or another: the condition,
-    and the term with each of the constants.
+    """For a sum, product or quotient with a part that is a constant or something else: the
+    condition, and the term with each of the two.
     """
     if not isinstance(node, App) or node.op not in floats.ARITHMETIC:
         return None
     for i, arg in enumerate(node.args):
         match arg:
-            case App(Op.ITE, (test, Lit() as then, Lit() as otherwise)):
+            case App(Op.ITE, (test, then, otherwise)) if _is_number(then) or _is_number(otherwise):
                 chosen: tuple[Term, Term, Term] | None = (test, then, otherwise)
             case _:
                 chosen = _choice(arg)
@@ -163,6 +197,12 @@ def _choice(node: Term) -> tuple[Term, Term, Term] | None:
             first, second = (app(node.op, *side) for side in sides)
             return test, first, second
     return None
+
+
+def _is_number(term: Term) -> bool:
+    """Whether this is a constant, but not NaN, which stands for a missing value."""
+    value = literal_value(term) if isinstance(term, Lit) else None
+    return value is not None and value == value
 
 
 def _is_function(node: Term) -> bool:
@@ -185,6 +225,23 @@ def _comparison_facts(node: Term, constant: Lit) -> Iterator[Term]:
         if meant is not None:
             alike = app(Op.SQL_EQ_NULLSAFE, app(op, node, constant), meant)
             yield app(Op.SQL_IS_TRUE, alike)
+            continue
+        alike_if_true = same_truth(op, node, constant)
+        if alike_if_true is not None:
+            truths = (app(Op.SQL_IS_TRUE, t) for t in (app(op, node, constant), alike_if_true))
+            yield app(Op.SAME, *truths)
+            continue
+        follows = implied(op, node, constant)
+        if follows is not None:
+            yield _follows(app(op, node, constant), follows)
+    follows = implied_by_unequal(node, constant)
+    if follows is not None:
+        yield _follows(app(Op.SQL_NOT, app(Op.SQL_EQ, node, constant)), follows)
+
+
+def _follows(condition: Term, conclusion: Term) -> Term:
+    premise = app(Op.SQL_IS_TRUE, condition)
+    return app(Op.IMPLIES, premise, app(Op.SQL_IS_TRUE, conclusion))
 
 
 def _own_facts(node: App) -> Iterator[Term]:
@@ -195,6 +252,7 @@ def _own_facts(node: App) -> Iterator[Term]:
     if meant is not None:
         yield app(Op.IMPLIES, app(Op.SQL_IS_TRUE, node), app(Op.SQL_IS_TRUE, meant))
     yield from bounds_of(node)
+    yield from facts_of(node)
 
 
 def _declare(name: str, arguments: Sequence[Sort], result: Sort) -> list[str]:

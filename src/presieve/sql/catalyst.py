@@ -17,7 +17,7 @@ from presieve.ir.sorts import BOOL, DATE, INT, STRING, Sort, strip
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, App, Lit, Op, Term, Var
 from presieve.ir.walk import rewrite, variables
 from presieve.records import replace
-from presieve.semantics.types import decimal_type, sort_of
+from presieve.semantics.types import decimal_type, parts_of, row_sort_of, sort_of
 from presieve.semantics.values import INT_RANGES, INTEGERS, text_of
 from presieve.sql import coerce, conditional, functions, whole_decimals
 from presieve.sql.case_values import CaseValue, Value
@@ -140,7 +140,7 @@ def attribute(node: ExprNode, context: ReadingContext) -> Typed:
     name = node.fields.get("name")
     if term is None:
         raise DeclineSignal("unknown-column", f"{name} is not a known column here")
-    if sort_of(type_) != strip(term.sort):
+    if row_sort_of(type_) != strip(term.sort):
         raise shape(f"{name} is known as another type than {type_}")
     return Typed(term, type_)
 
@@ -331,6 +331,40 @@ def _value_function(node: ExprNode, context: ReadingContext) -> Typed:
     )
 
 
+def _element(node: ExprNode, context: ReadingContext) -> Typed:
+    """Translate an element of an array, or a value of a map."""
+    if node.entry is composites.ELEMENT_AT and node.fields.get("failOnError") is not False:
+        raise DeclineSignal("sql-unsupported", "element_at may raise: write try_element_at")
+    operands = [meaning(child, context) for child in node.children]
+    name = node.entry.sql or composites.TRY_ELEMENT_AT.sql
+    term = functions.read_call(name, [f.operand for f in operands])
+    return Typed(term, list(_parts(operands[0]).values())[-1])
+
+
+def _field(node: ExprNode, context: ReadingContext) -> Typed:
+    """Translate a field of a struct."""
+    struct = meaning(node.children[0], context)
+    names, at = list(_parts(struct)), node.fields.get("ordinal")
+    if not isinstance(at, int) or at >= len(names):
+        raise shape("a field has no number")
+    return Typed(functions.read_field(struct.operand, names[at]), _parts(struct)[names[at]])
+
+
+def _array_function(node: ExprNode, context: ReadingContext) -> Typed:
+    """Translate ``array_size``, ``array_position`` and ``map_keys``."""
+    operands = [meaning(child, context) for child in node.children]
+    term = functions.read_call(node.entry.sql, [f.operand for f in operands])
+    keys = _parts(operands[0]).get("0")
+    return Typed(term, node.entry.result or f"array<{keys}>")
+
+
+def _parts(typed: Typed) -> Mapping[str, str]:
+    parts = parts_of(typed.type)
+    if parts is None:
+        raise shape(f"{typed.type} has no elements")
+    return parts[1]
+
+
 def _trim(word: str) -> Rule:
     """Translate ``trim(word characters FROM text)``; without characters, Spark's call
     trims spaces.
@@ -372,7 +406,14 @@ def _reference(node: ExprNode, context: ReadingContext) -> Typed:
 
 _VALUE_FUNCTIONS = (
     *(textual.LENGTH, textual.LEFT, textual.SUBSTRING, textual.CONTAINS, textual.STARTS_WITH),
-    *(textual.ENDS_WITH, textual.REPLACE, textual.TRANSLATE, textual.SPLIT_PART, textual.CONCAT),
+    *(
+        textual.REVERSE,
+        textual.ENDS_WITH,
+        textual.REPLACE,
+        textual.TRANSLATE,
+        textual.SPLIT_PART,
+        textual.CONCAT,
+    ),
     *(numeric.PMOD, times.UNIX_DATE, times.YEAR, times.MONTH, times.DAY_OF_MONTH, times.WEEKDAY),
     *(times.HOUR, times.MINUTE, times.SECOND),
 )
@@ -401,6 +442,12 @@ RULES: dict[Entry, Rule] = {
     **dict.fromkeys(choices.CASES, _case),
     choices.COALESCE: _coalesce,
     composites.ARRAY_CONTAINS: _aside,
+    composites.GET_STRUCT_FIELD: _field,
+    **dict.fromkeys((composites.GET, composites.ELEMENT_AT), _element),
+    composites.TRY_ELEMENT_AT: lambda node, context: meaning(node.children[0], context),
+    **dict.fromkeys(
+        (composites.ARRAY_SIZE, composites.ARRAY_POSITION, composites.MAP_KEYS), _array_function
+    ),
     **dict.fromkeys(_VALUE_FUNCTIONS, _value_function),
     **dict.fromkeys(_CONSTANTS, _constant_function),
     textual.TRIM: _trim("BOTH"),

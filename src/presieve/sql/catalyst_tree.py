@@ -129,6 +129,28 @@ def whole_tree(tree: Sequence[Mapping[str, object]]) -> ExprNode:
     return node
 
 
+def composed_type(json_type: object, part: Callable[[object, object], str]) -> str | None:
+    """The simple name of an array, a map or a struct, given as JSON; None for other types. ``part``
+    names the types of its parts, with a field's metadata.
+    """
+    match json_type:
+        case {"type": "array", "elementType": element}:
+            return f"array<{part(element, None)}>"
+        case {"type": "map", "keyType": key, "valueType": value}:
+            return f"map<{part(key, None)},{part(value, None)}>"
+        case {"type": "struct", "fields": list() as fields}:
+            parts = (f"{f['name']}:{part(f['type'], f.get('metadata'))}" for f in fields)
+            return f"struct<{','.join(parts)}>"
+    return None
+
+
+def _part_type(json_type: object, metadata: object) -> str:
+    """The name of a part's type; one that says nothing if it is not known."""
+    plain = JSON_TYPES.get(json_type) if isinstance(json_type, str) else None
+    known = None if metadata else plain or composed_type(json_type, _part_type)
+    return known or "unknown"
+
+
 def type_of(node: ExprNode) -> str:
     """The Spark type that a node declares. Raises :class:`DeclineSignal`."""
     declared = node.fields.get("dataType")
@@ -137,6 +159,9 @@ def type_of(node: ExprNode) -> str:
             return JSON_TYPES[declared]
         if decimal_type(declared):
             return declared
+    composed = composed_type(declared, _part_type)
+    if composed is not None:
+        return composed
     raise DeclineSignal("column-type", f"values of type {declared} are not supported")
 
 

@@ -293,10 +293,13 @@ def _doubles(a: Operand, b: Operand) -> tuple[Term, Term] | None:
             return fit(a, FLOAT, "UTC"), b
         case App(Op.SQL_INT_TO_FLOAT), Constant():
             return a, fit(b, FLOAT, "UTC")
-        case Constant("double"), Var(_, _, sort) if strip(sort) == INT:
+        case Constant("double"), Var() | App() if strip(b.sort) == INT:
             return fit(a, FLOAT, "UTC"), as_double(b)
-        case Var(_, _, sort), Constant("double") if strip(sort) == INT:
+        case Var() | App(), Constant("double") if strip(a.sort) == INT:
             return as_double(a), fit(b, FLOAT, "UTC")
+        case Var() | App(), Var() | App() if FLOAT in (strip(a.sort), strip(b.sort)):
+            if {strip(a.sort), strip(b.sort)} <= {FLOAT, INT}:
+                return as_double(a), as_double(b)
     return None
 
 
@@ -318,7 +321,7 @@ def as_double(operand: Operand) -> Term:
     """``CAST(operand AS DOUBLE)`` for an integer or a double. Raises :class:`DeclineSignal`."""
     if isinstance(operand, Var | App) and strip(operand.sort) == FLOAT:
         return operand
-    if isinstance(operand, Var) and strip(operand.sort) == INT:
+    if isinstance(operand, Var | App) and strip(operand.sort) == INT:
         return app(Op.SQL_INT_TO_FLOAT, operand)
     raise DeclineSignal("sql-unsupported", "CAST to double is supported for literals and integers")
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from enum import IntEnum
 
 from presieve.errors import Declined, PresieveError
+from presieve.ir.functions import SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import (
     BINARY,
@@ -146,8 +147,8 @@ def _text(term: Term) -> tuple[str, Level]:
             return f"isnan({_text(value)[0]})", Level.PRIMARY
         case App(Op.SQL_IS_NEGATIVE_ZERO, (value,)):
             return f"CAST({_text(value)[0]} AS STRING) = {NEGATIVE_ZERO!r}", Level.COMPARISON
-        case App(Op.SQL_INT_TO_FLOAT, (value,)) if isinstance(value, Var):
-            return f"CAST({quote(value.name)} AS DOUBLE)", Level.PRIMARY
+        case App(Op.SQL_INT_TO_FLOAT, (value,)) if isinstance(value, Var) or _is_call(value):
+            return f"CAST({_text(value)[0]} AS DOUBLE)", Level.PRIMARY
         case App(op, _) if op in _INTEGERS:
             return _exact(term)[0]
         case App(op, (a, b)) if op in COMPARISONS:
@@ -187,9 +188,9 @@ def _exact(term: Term) -> tuple[tuple[str, Level], int]:
     parts, so nothing overflows (:mod:`presieve.sql.whole_decimals`).
     """
     match term:
-        case Var(_, name, _):
+        case Var() | App() if isinstance(term, Var) or _is_call(term):
             digits = BIGINT_DIGITS
-            return (f"CAST({quote(name)} AS DECIMAL({digits},0))", Level.PRIMARY), digits
+            return (f"CAST({_text(term)[0]} AS DECIMAL({digits},0))", Level.PRIMARY), digits
         case Lit(_, int() as value):
             text = _decimal(value, 0)
             return (text, Level.PRIMARY), len(text.strip("-BD"))
@@ -212,6 +213,10 @@ def _exact(term: Term) -> tuple[tuple[str, Level], int]:
 
 def _is_null(term: Term) -> bool:
     return isinstance(term, Lit) and term.value is None
+
+
+def _is_call(term: Term) -> bool:
+    return isinstance(term, App) and term.op in SIGNATURES
 
 
 def _negation(term: Term) -> tuple[str, Level]:

@@ -14,12 +14,13 @@ from collections.abc import Callable, Sequence
 from presieve.errors import DeclineSignal, SortError
 from presieve.ir.functions import SIGNATURES
 from presieve.ir.ops import app
-from presieve.ir.sorts import FLOAT, strip
-from presieve.ir.terms import App, Lit, Op, Term, Var, int_lit
+from presieve.ir.sorts import FLOAT, MapOf, strip
+from presieve.ir.terms import App, Lit, Op, Term, Var, int_lit, string_lit
 from presieve.semantics.preimages import starts_with
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.coerce import settle
 from presieve.sql.operands import AsText, Constant, Operand
+from presieve.sql.quoted_names import quote
 
 Reader = Callable[[Sequence[Term]], Term | None]
 """From the arguments to the meaning of a call; None if it is not known."""
@@ -29,6 +30,7 @@ TRIMS = {"BOTH": Op.TEXT_STRIP, "LEADING": Op.TEXT_LSTRIP, "TRAILING": Op.TEXT_R
 
 _OF_ONE: dict[str, Op] = {
     "length": Op.TEXT_LENGTH,
+    "reverse": Op.TEXT_REVERSE,
     "unix_date": Op.DATE_DAYS,
     "year": Op.DATE_YEAR,
     "month": Op.DATE_MONTH,
@@ -52,6 +54,10 @@ _WRITTEN: dict[Op, str] = {
     Op.TEXT_OF_INT: "CAST({0} AS STRING)",
     Op.INT_REMAINDER: "pmod({0}, {1})",
     Op.CLOCK_DATE: "CAST({0} AS DATE)",
+    Op.ARRAY_SIZE: "array_size({0})",
+    Op.ARRAY_FIND: "array_position({0}, {1})",
+    Op.MAP_KEYS: "map_keys({0})",
+    Op.MAP_AT: "try_element_at({0}, {1})",
 }
 
 
@@ -71,6 +77,12 @@ def write_any_call(term: App, write: Callable[[Term], str]) -> str | None:
             return f"substring({write(text)}, {start + 1})"
         case App(Op.TEXT_LAST, (text, Lit(_, int() as count))) if count <= INT_RANGES["int"][1]:
             return f"substring({write(text)}, -{count})"
+        case App(Op.ARRAY_AT, (array, Lit(_, int() as place) as at)):
+            name = "get" if place >= 0 else "try_element_at"
+            return f"{name}({write(array)}, {write(at)})"
+        case App(Op.STRUCT_FIELD, (struct, Lit(_, str() as name))):
+            named = isinstance(struct, Var) or getattr(struct, "op", None) is Op.STRUCT_FIELD
+            return f"{write(struct)}.{quote(name)}" if named else None
         case App(Op.TEXT_PART, (text, separator, Lit(_, int() as place))):
             place += place >= 0
             return f"split_part({write(text)}, {write(separator)}, {place})"
@@ -166,6 +178,29 @@ def _constant_value(term: Term) -> int | str | None:
     return value if isinstance(value, int | str) else None
 
 
+def _read_get(args: Sequence[Term]) -> Term | None:
+    """Read an element of an array by its place, from 0."""
+    place = _constant_value(args[1])
+    return app(Op.ARRAY_AT, *args) if type(place) is int and place >= 0 else None
+
+
+def _read_element_at(args: Sequence[Term]) -> Term | None:
+    """Read a value of a map by its key, or an element of an array, counted from the end."""
+    container, place = args
+    if isinstance(strip(container.sort), MapOf):
+        return app(Op.MAP_AT, container, place)
+    number = _constant_value(place)
+    return app(Op.ARRAY_AT, container, place) if type(number) is int and number < 0 else None
+
+
+def read_field(struct: Operand, name: str) -> Term:
+    """Read ``struct.name``. Raises :class:`DeclineSignal`."""
+    unknown = DeclineSignal("sql-unsupported", f".{name} is supported for fields of structs")
+    if not isinstance(struct, Var | App):
+        raise unknown
+    return _make_or_decline(lambda: app(Op.STRUCT_FIELD, struct, string_lit(name)), unknown)
+
+
 READERS: dict[str, tuple[range, Reader]] = {
     **{name: (range(1, 2), _plain(op)) for name, op in _OF_ONE.items()},
     "char_length": (range(1, 2), _plain(Op.TEXT_LENGTH)),
@@ -182,6 +217,11 @@ READERS: dict[str, tuple[range, Reader]] = {
     "split_part": (range(3, 4), _read_split_part),
     "concat": (range(2, 9), _read_concat),
     "pmod": (range(2, 3), _remainder),
+    "array_size": (range(1, 2), _plain(Op.ARRAY_SIZE)),
+    "array_position": (range(2, 3), _plain(Op.ARRAY_FIND)),
+    "map_keys": (range(1, 2), _plain(Op.MAP_KEYS)),
+    "get": (range(2, 3), _read_get),
+    "try_element_at": (range(2, 3), _read_element_at),
 }
 """By Spark's name: the possible numbers of arguments, and the meaning of a call."""
 

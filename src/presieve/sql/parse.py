@@ -24,7 +24,8 @@ from typing import TypeAlias
 
 from presieve.errors import Declined, DeclineSignal, suggest_name
 from presieve.ir.ops import app
-from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term, Var
+from presieve.ir.sorts import StructOf, strip
+from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, App, Op, Term, Var
 from presieve.sql import conditional, functions
 from presieve.sql.coerce import arithmetic, as_double, compare, flat, membership, negative, truth
 from presieve.sql.conditional import nan_test, null_test
@@ -258,7 +259,7 @@ class _ConditionParser(TokenReader):
             case "string":
                 return Constant("string", token.text + self.more_strings())
             case "name":
-                return self.column(token)
+                return self.column_or_field(token)
             case "word":
                 return self.word(token)
         if token.text == "(":
@@ -307,7 +308,7 @@ class _ConditionParser(TokenReader):
         if word in ("AND", "OR", "NOT", "IN", "IS", "BETWEEN", "LIKE"):
             self.position -= 1
             raise self.syntax("a column or a literal is expected")
-        return self.column(token)
+        return self.column_or_field(token)
 
     def by_lower_name(self) -> dict[str, list[Var]]:
         """The columns by their names in lower case."""
@@ -324,7 +325,8 @@ class _ConditionParser(TokenReader):
             if key.lower() in self.by_lower_name():
                 self.position += 2
                 name, shown = key, f"{token.text}.{after.text}"
-        if self.here.is_operator(".", "[", "::", ":"):
+        is_field = self.here.is_operator(".") and self.names_struct(name)
+        if self.here.is_operator(".", "[", "::", ":") and not is_field:
             raise DeclineSignal(
                 "sql-unsupported", f"{shown}{self.here.text} is not supported: only plain columns"
             )
@@ -341,6 +343,19 @@ class _ConditionParser(TokenReader):
                 "ambiguous-column", f"{shown} is more than one column when case is ignored"
             )
         return matching_columns[0]
+
+    def names_struct(self, name: str) -> bool:
+        """Whether the name is that of a column of structs."""
+        columns = self.by_lower_name().get(name.lower(), [])
+        return len(columns) == 1 and isinstance(strip(columns[0].sort), StructOf)
+
+    def column_or_field(self, token: Token) -> Operand:
+        """Read a column, or a field of a struct, by its exact name."""
+        operand: Operand = self.column(token)
+        while self.here.is_operator(".") and isinstance(operand, Var | App):
+            self.take()
+            operand = functions.read_field(operand, self.take().text)
+        return operand
 
     def call(self, token: Token) -> Operand:
         name = token.text.lower()

@@ -15,7 +15,7 @@ from operator import add
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
 from presieve.ir.sorts import INT, Decimal, strip
-from presieve.ir.terms import Lit, Op, Term, Var, lit, none_lit
+from presieve.ir.terms import App, Lit, Op, Term, Var, lit, none_lit
 from presieve.semantics.types import MAX_DIGITS, decimal_type
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.operands import AsDecimal, Constant, Operand, mismatch
@@ -52,7 +52,8 @@ def widen_to_decimal(operand: Operand, type_: str, width: str = "bigint") -> AsD
     if digits is not None and digits[1] == 0:
         if isinstance(operand, AsDecimal) and operand.digits <= digits[0]:
             return AsDecimal(operand.term, digits[0])
-        if isinstance(operand, Var) and strip(operand.sort) == INT and digits[0] >= longest(width):
+        is_integer = isinstance(operand, Var | App) and strip(operand.sort) == INT
+        if isinstance(operand, Var | App) and is_integer and digits[0] >= longest(width):
             return AsDecimal(operand, digits[0])
     raise DeclineSignal(
         "sql-unsupported",

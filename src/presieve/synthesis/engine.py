@@ -15,11 +15,11 @@ from presieve.errors import Declined
 from presieve.ir.fold import Mode, Problem, nonempty
 from presieve.ir.ops import app, negate, sql_conjunction, sql_conjuncts
 from presieve.ir.pushdown import Pushdown
-from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Scope, Term, Var
-from presieve.ir.walk import substitute, variables
-from presieve.ir.wellformed import output_var
+from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Scope, Term
+from presieve.ir.walk import variables
 from presieve.records import replace
 from presieve.synthesis import events
+from presieve.synthesis.key_outputs import over_keys
 from presieve.synthesis.prefilter.refinement import MOST, Proven, keep_all, refine
 from presieve.synthesis.residual.kinds import pushdown_kind
 from presieve.synthesis.residual.needed_conjuncts import residual_witnesses
@@ -170,20 +170,10 @@ def split(problem: Problem) -> tuple[list[Term], Problem]:
 
     Without groups there are none: no group can disappear.
     """
-    key_outputs = _key_outputs(problem)
-    clauses = [substitute(c, key_outputs) for c in sql_conjuncts(problem.where)]
+    clauses = [over_keys(problem, c) for c in sql_conjuncts(problem.where)]
     keys_only = [c for c in clauses if problem.mode is Mode.GROUPED and _over_keys(c)]
     other_conjuncts = sql_conjunction(c for c in clauses if c not in keys_only)
     return keys_only, replace(problem, where=other_conjuncts)
-
-
-def _key_outputs(problem: Problem) -> dict[Var, Term]:
-    """Map output columns that only show a grouping column to that column."""
-    return {
-        output_var(o.name, o.sort): o.term
-        for o in problem.fold.outputs
-        if isinstance(o.term, Var) and o.term.scope is Scope.KEY
-    }
 
 
 def _over_keys(clause: Term) -> bool:

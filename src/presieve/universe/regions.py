@@ -16,7 +16,18 @@ from msgspec import Struct
 
 from presieve.ir.fold import Problem
 from presieve.ir.ops import app, sql_conjunction, sql_disjunction
-from presieve.ir.sorts import BOOL, FLOAT, TEXTS, Option, Sort, strip
+from presieve.ir.sorts import (
+    BOOL,
+    COMPOSITES,
+    FLOAT,
+    TEXTS,
+    ArrayOf,
+    MapOf,
+    Option,
+    Sort,
+    StructOf,
+    strip,
+)
 from presieve.ir.terms import SQL_TRUE, Lit, Op, Term, Var, lit
 from presieve.ir.walk import variables
 from presieve.semantics.interpret import evaluate
@@ -111,6 +122,8 @@ def _line(base: Sort, constants: Sequence[Any], type_: str) -> list[Region]:
 
 def _samples_between(base: Sort, low: Any, high: Any, type_: str) -> tuple[Value, ...]:
     """Return a few values strictly between two constants; none if the gap is empty."""
+    if isinstance(base, COMPOSITES):
+        return _few_composites(base)
     if base in TEXTS:
         return _strings_between(low, high)
     if base == FLOAT:
@@ -126,6 +139,30 @@ def _samples_between(base: Sort, low: Any, high: Any, type_: str) -> tuple[Value
     least, most = bounds(type_) or (-(10**18), 10**18)
     inside = [x for x in candidates if (low is None or x > low) and (high is None or x < high)]
     return tuple(dict.fromkeys(x for x in inside if least <= x <= most))
+
+
+def _few_composites(sort: Sort) -> tuple[Value, ...]:
+    """Some arrays, maps or structs, with few elements."""
+    match sort:
+        case ArrayOf(of):
+            some = _few_values(of)
+            return ((), some[:1], some[:2], some[-2:], (None,), (*some, *some))
+        case MapOf(keys, of):
+            return ((), *(((k, v),) for k in _few_values(keys) for v in _few_values(of)))
+        case StructOf(names, of):
+            rows = (tuple(v[i % len(v)] for v in map(_few_values, of)) for i in range(4))
+            return tuple(tuple(zip(names, row, strict=True)) for row in rows)
+    return ()
+
+
+def _few_values(sort: Sort) -> tuple[Value, ...]:
+    if isinstance(sort, COMPOSITES):
+        return _few_composites(sort)
+    if sort == FLOAT:
+        return (0.0, 1.0, -1.0, None)
+    if sort == BOOL:
+        return (False, True, None)
+    return ("", "a", "b", None) if sort in TEXTS else (0, 1, 7, None)
 
 
 def _floats_between(low: float | None, high: float | None) -> tuple[Value, ...]:

@@ -191,7 +191,8 @@ def test_settings_of_a_project_stand_behind_a_session(spark: SparkSession) -> No
 def test_every_option_is_read(spark: SparkSession) -> None:
     written = {"budget": "3", "policy": "strict", "cost": "never", "compile": "always"}
     written |= {"reorder": "true", "declare": "a > 1", "pure": "f"}
+    written |= {"effects": "none"}
     assert written.keys() == OPTIONS.keys()
     with conf(spark, **written):
         found = driver.SessionSetting({}).options(spark)
-    assert found == Options(3.0, "strict", "never", "always", True, ("a > 1",), ("f",))
+    assert found == Options(3.0, "strict", "never", "always", True, ("a > 1",), ("f",), "none")

@@ -201,3 +201,22 @@ def positives(n):
 def one_more(n: pd.Series) -> int:
     """How large a count of a called function's can get is known where it is called."""
     return positives(n) + 1
+
+
+def _with_rest(first, *others, **named):
+    return first + len(others) + named.get("more", 0)
+
+
+class Starred:
+    """Functions that take any number of arguments."""
+
+    def zero(self):
+        return 0
+
+    def reduce(self, acc, row):
+        more = {"more": 2}
+        pair = (acc, 7)
+        return _with_rest(*pair, **more) if row.n is None else _with_rest(acc, 1, 2)
+
+    def finish(self, acc):
+        return acc

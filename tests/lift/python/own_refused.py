@@ -21,10 +21,6 @@ def endless(n):
     return endless(n + 1) if n else 0
 
 
-def with_star(*args):
-    return len(args)
-
-
 def one_of(a, b, n):
     return a if n else b
 
@@ -50,11 +46,6 @@ def cached(n):
 class Endless(_Count):
     def reduce(self, acc, row):
         return endless(row.n)
-
-
-class Starred(_Count):
-    def reduce(self, acc, row):
-        return with_star(acc)
 
 
 class OneOrTheOther(_Count):
@@ -118,7 +109,6 @@ class Computing(_Count):
 
 REFUSED = [
     (Endless, "unsupported-expression", "calls itself"),
-    (Starred, "unknown-call", "parameters with *"),
     (OneOrTheOther, "mixed-types", "in one variable"),
     (EitherWay, "mutation", "which object a call returns"),
     (Inner, "unsupported-statement", "is defined inside"),

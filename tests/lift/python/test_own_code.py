@@ -39,6 +39,7 @@ CASES = [
     Case(own_folds.Alias, "n int", "total bigint"),
     Case(own_folds.mean_or_none, "x double", "mean double"),
     Case(own_folds.one_more, "n int NOT NULL", "o bigint"),
+    Case(own_folds.Starred, "n int", "o bigint"),
     Case(record_folds.Pairs, "n int", "low int, high int"),
     Case(record_folds.Bests, "n int", "value int, times bigint"),
     Case(record_folds.Tallies, "n int", "count bigint, nones bigint, last int"),

@@ -28,18 +28,19 @@ OF_OPERATORS = "Alias CommonExpressionDef Explode Inline PosExplode SortOrder St
 """Parts of operators, which are no conditions or values."""
 WITHOUT_MEANING = """
     Abs AddMonths AtLeastNNonNulls CreateArray CreateNamedStruct DateAdd DateDiff DateFormatClass
-    DateSub DayOfWeek DayOfYear GetStructField InSet IsValidUTF8 LastDay Least Like Lower
+    DateSub DayOfWeek DayOfYear InSet IsValidUTF8 LastDay Least Like Lower
     MillisToTimestamp ParseToDate Quarter RLike Remainder SecondsToTimestamp TimestampAddInterval
     TruncDate TruncTimestamp TryDivide UnixMicros UnixSeconds UnixTimestamp Upper WeekOfYear
     presieve.Between presieve.OneOf
 """
 """Expressions that have no meaning in the IR: a filter with one of them is declined."""
 OF_ANY_VALUE = """
-    ArrayContains Between CommonExpressionRef Concat Contains CreateArray CreateNamedStruct
-    DateFromUnixDate DayOfMonth DayOfWeek DayOfYear EndsWith Hour InSet IsValidUTF8 Left Length
-    Lower Minute Month NullIf NullIfResult Nvl Nvl2 ParseToDate Pmod Quarter RaiseError Remainder
-    Second SplitPart Sqrt StringReplace StringTranslate StringTrim StringTrimLeft StringTrimRight
-    TryDivide Unhex Upper WeekDay WeekOfYear With
+    ArrayContains ArrayPosition ArraySize Between CommonExpressionRef Concat Contains
+    CreateArray CreateNamedStruct DateFromUnixDate DayOfMonth DayOfWeek DayOfYear ElementAt
+    EndsWith Get Hour InSet IsValidUTF8 Left Length Lower MapKeys Minute Month NullIf
+    NullIfResult Nvl Nvl2 ParseToDate Pmod Quarter RaiseError Remainder Reverse Second SplitPart
+    Sqrt StringReplace StringTranslate StringTrim StringTrimLeft StringTrimRight TryDivide
+    TryElementAt Unhex Upper WeekDay WeekOfYear With
 """
 """Expressions that may have any value for the readers of scan filters."""
 

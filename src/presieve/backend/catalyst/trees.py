@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from presieve.errors import DeclineSignal
 from presieve.semantics.types import SORTS, UNSUPPORTED, decimal_type
-from presieve.sql.catalyst_tree import JSON_TYPES
+from presieve.sql.catalyst_tree import JSON_TYPES, composed_type
 from presieve.sql.expressions import basics, predicates, textual
 from presieve.sql.expressions.entry import PACKAGE
 
@@ -264,6 +264,10 @@ def references(tree: Tree) -> frozenset[int]:
     return frozenset(expr_id(n) for n in tree if n["class"] == ATTRIBUTE)
 
 
+def _part_type(json_type: object, metadata: object) -> str:
+    return simple_type(json_type, metadata).removeprefix(UNSUPPORTED)
+
+
 def simple_type(json_type: object, metadata: object = None) -> str:
     """Return the simple name of a type; an unsupported type gets a name that is unsupported, too.
 
@@ -272,7 +276,7 @@ def simple_type(json_type: object, metadata: object = None) -> str:
     """
     if not isinstance(json_type, str):
         kind = json_type.get("type") if isinstance(json_type, dict) else None
-        return UNSUPPORTED + str(kind)
+        return UNSUPPORTED + (composed_type(json_type, _part_type) or str(kind))
     if isinstance(metadata, dict):
         if "__CHAR_VARCHAR_TYPE_STRING" in metadata:
             return str(metadata["__CHAR_VARCHAR_TYPE_STRING"])

@@ -13,7 +13,14 @@ from presieve.ir.fold import Column, Fold
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite, variables
 from presieve.plan.algebra import Attribute
-from presieve.semantics.types import SchemaColumn, column, decimal_type, sort_of
+from presieve.semantics.types import (
+    SchemaColumn,
+    column,
+    decimal_type,
+    row_column,
+    row_sort_of,
+    sort_of,
+)
 
 KEY_TYPES = (
     *("boolean", "tinyint", "smallint", "int", "bigint", "string", "binary", "date"),
@@ -60,7 +67,8 @@ def read_names(boundary: Boundary) -> InputAttributes:
     distinct((by_id[i] for i in used), "that the function reads")
     distinct(boundary.outputs, "of the function's result")
     # If each row is a group of its own, it does not matter which values are equal.
-    fit = [k for k in boundary.keys if sort_of(by_id[k].type) is not None]
+    known_sort = row_sort_of if boundary.single else sort_of
+    fit = [k for k in boundary.keys if known_sort(by_id[k].type) is not None]
     keys = tuple(by_id[k] for k in fit if boundary.single or is_key_type(by_id[k].type))
     names = {k.id for k in keys}
     return InputAttributes(
@@ -78,14 +86,15 @@ def schema_column(attribute: Attribute) -> SchemaColumn:
 
 def key_columns(names: InputAttributes) -> tuple[Column, ...]:
     """Return the grouping columns as columns of the IR."""
-    columns = (column(k.name, k.type, k.nullable) for k in names.keys)
+    columns = (row_column(k.name, k.type, k.nullable) for k in names.keys)
     return tuple(c for c in columns if c is not None)
 
 
 def input_vars(names: InputAttributes) -> dict[int, Var]:
     """Map the input's attributes to their variables of ROW and KEY."""
     scopes = [(k, Scope.KEY) for k in names.keys] + [(r, Scope.ROW) for r in names.rows]
-    columns = ((a, scope, column(a.name, a.type, a.nullable)) for a, scope in scopes)
+    typed = {Scope.KEY: row_column, Scope.ROW: column}
+    columns = ((a, scope, typed[scope](a.name, a.type, a.nullable)) for a, scope in scopes)
     return {a.id: Var(scope, c.name, c.sort) for a, scope, c in columns if c is not None}
 
 

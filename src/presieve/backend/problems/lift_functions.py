@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, partial
-from types import FunctionType
+from types import FunctionType, MethodType
 
 from msgspec import Struct, field
 
@@ -33,7 +33,7 @@ from presieve.backend.problems.load_functions import (
     takes_key,
     takes_pandas,
 )
-from presieve.backend.problems.passthrough import Unlifted, analyze_unlifted
+from presieve.backend.problems.passthrough import Unlifted, analyze_unlifted, assume_unmissed
 from presieve.backend.problems.setting import PlanSetting
 from presieve.dataflow.analysis import dataflow
 from presieve.dataflow.context import AnalysisRequest as DataflowRequest
@@ -184,12 +184,18 @@ class _Functions(Struct, frozen=True):
         """Lift a scalar UDF for the rows for which it is known, if nobody would miss a call of it.
         Raises :class:`DeclineSignal`.
         """
-        function = self._load(call)
+        loaded = self._load(call)
+        receiver = getattr(loaded, "__self__", None) if isinstance(loaded, MethodType) else None
+        function = loaded.__func__ if isinstance(loaded, MethodType) else loaded
         if call.whole or not isinstance(function, FunctionType):
             raise DeclineSignal("not-a-function", f"{call.name} is not a function of single values")
-        if dataflow(DataflowRequest(function, "row", ())).missed:
+        request = DataflowRequest(function, "row", (), receiver=receiver)
+        answer, effects = dataflow(request), self.setting.effects
+        if answer.missed(effects):
             raise DeclineSignal("impure-io", f"{call.name} may do more than give a value")
-        return self._python(call, partly=True)
+        lifted = self._python(call, partly=True)
+        assumptions = (*lifted.assumptions, *assume_unmissed(answer, effects))
+        return replace(lifted, assumptions=tuple(dict.fromkeys(assumptions)))
 
     def row_by_row(self) -> LiftedBoundary:
         """Lift a function of tables that treats each row by itself: each row is a group."""
@@ -230,7 +236,7 @@ class _Functions(Struct, frozen=True):
             raise DeclineSignal.of(why)
         if boundary.kind not in MAPS:
             takes_key(function, boundary, call)
-        unlifted_function = analyze_unlifted(function, boundary)
+        unlifted_function = analyze_unlifted(function, boundary, self.setting.effects)
         obstacle = cache(unlifted_function.obstacle)
         why = NotLifted(why.code, why.reason, why.span, why.behind, obstacle=obstacle)
         if boundary.kind in MAPS:
@@ -276,7 +282,7 @@ class _Functions(Struct, frozen=True):
         outputs = {a.id: a for a in boundary.outputs}
         form = self._form(function, call)
         if partly and isinstance(form, RowFunction):
-            form = GuardsFunction(form.columns, form.arrow)
+            form = GuardsFunction(form.columns, form.arrow, form.safe)
         request = replace(
             request_of(boundary, self.names, self.setting),
             schema=self._columns_read(call),
@@ -295,7 +301,7 @@ class _Functions(Struct, frozen=True):
         if call.whole:
             return ColumnsFunction(arguments, call.streamed)
         if self.boundary.kind == "Project":
-            return RowFunction(arguments, call.arrow)
+            return RowFunction(arguments, call.arrow, self.setting.safely)
         if self.boundary.kind == "Aggregate":
             return aggregate_form(function, arguments, call)
         if call.streamed:

@@ -103,11 +103,12 @@ def table_request(
     (call,) = boundary.calls
     by_id = {a.id: a.name for a in boundary.inputs}
     table = tuple(by_id[i] for i in call.arguments)
+    types = {a.name: a.type for a in boundary.inputs}
     if boundary.kind in MAPS:
-        return AnalysisRequest(function, "batches", table)
+        return AnalysisRequest(function, "batches", table, types=types)
     side = boundary.beside
     if side is None:
-        return AnalysisRequest(function, "group", table, keys)
+        return AnalysisRequest(function, "group", table, keys, types=types)
     second_inputs = {a.id: a.name for a in side.inputs}
     beside = (tuple(second_inputs.values()), tuple(second_inputs[k] for k in side.keys))
-    return AnalysisRequest(function, "group", table, keys, beside)
+    return AnalysisRequest(function, "group", table, keys, beside, types)

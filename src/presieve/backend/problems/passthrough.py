@@ -26,9 +26,10 @@ from presieve.backend.catalyst.variable_columns import InputAttributes, key_colu
 from presieve.backend.problems.load_functions import table_request
 from presieve.dataflow.analysis import Dataflow, dataflow
 from presieve.dataflow.context import Effect, Note
+from presieve.dataflow.libraries import UNMISSED, Effects
 from presieve.errors import Behind, Declined
 from presieve.ir.assumption_codes import NO_NULL
-from presieve.ir.fold import Column, Fold, Output
+from presieve.ir.fold import Assumption, Column, Fold, Output
 from presieve.ir.ops import app, negate
 from presieve.ir.terms import Op, Scope, Var
 from presieve.lift.forms import Lifted
@@ -36,7 +37,7 @@ from presieve.lift.python.shipped import function_source
 from presieve.lift.reason_words import NO_GROUPING
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
-from presieve.semantics.assumptions import assumption_of
+from presieve.semantics.assumptions import FEWER_MESSAGES, NO_EFFECT, assumption_of
 from presieve.semantics.smart_constructors import some
 from presieve.semantics.types import column, decimal_type
 
@@ -48,20 +49,31 @@ holds if all are equal, as in a group, or none is NULL.
 
 @dataclass(frozen=True, slots=True)
 class Unlifted:
-    """A function of tables that does not lift, and the result of its analysis."""
+    """A function of tables that does not lift, and the result of its analysis. ``effects``: what
+    becomes of calls of unknown code.
+    """
 
     function: FunctionType
     boundary: Boundary
     answer: Dataflow
+    effects: Effects
 
     @property
     def is_missed(self) -> bool:
         """Whether it does more than return rows, so that a dropped row might be missed."""
-        return bool(self.answer.missed)
+        return bool(self.answer.missed(self.effects))
 
     def fold_of_keys(self, names: InputAttributes) -> Lifted:
-        """Return the fold of the outputs that hold one of the keys, if there are any."""
-        return self._fold(names, {} if self.is_missed else self.answer.keys)
+        """Return the fold of the outputs that hold one of the keys, if there are any. A key that
+        became a text is assumed not to be missing.
+        """
+        if self.is_missed:
+            return self._fold(names, {})
+        fold = self._fold(names, {**self.answer.texts, **self.answer.keys})
+        shown = {o.name for o in fold.fold.outputs}
+        made = {k for n, k in self.answer.texts.items() if n in shown}
+        facts = tuple(map(_not_null, (k for k in names.keys if k.name in made and k.nullable)))
+        return replace(fold, assumptions=(*facts, *fold.assumptions))
 
     def fold_of_rows(self, names: InputAttributes) -> Lifted:
         """Return the fold of the outputs that hold a column of their row, if there are any.
@@ -72,14 +84,10 @@ class Unlifted:
         """
         reads = self.answer.reads
         read = (k for k in names.keys if reads is None or k.name in reads)
-        nullable_columns = [_variable(k) for k in read if k.nullable and k.type in _ONE_TYPE]
+        facts = tuple(_not_null(k) for k in read if k.nullable and k.type in _ONE_TYPE)
         passes = {} if self.is_missed else self.answer.passes or {}
-        facts = tuple(
-            assumption_of(NO_NULL, negate(app(Op.IS_NONE, Var(Scope.KEY, c.name, c.sort))))
-            for c in nullable_columns
-            if c
-        )
-        return replace(self._fold(names, passes), assumptions=facts)
+        fold = self._fold(names, passes)
+        return replace(fold, assumptions=(*facts, *fold.assumptions))
 
     def obstacle(self, number: int) -> Declined | None:
         """Say why an output, by number, is not known to hold a column of the input in every row,
@@ -99,7 +107,8 @@ class Unlifted:
         if self.boundary.beside is not None:
             return None
         keys = (*self.boundary.keys, column.id)
-        grouped = analyze_unlifted(self.function, replace(self.boundary, keys=keys))
+        boundary = replace(self.boundary, keys=keys)
+        grouped = analyze_unlifted(self.function, boundary, self.effects)
         if grouped.is_missed or output.name not in grouped.answer.keys:
             return None
         reason = f"{column.name}{NO_GROUPING}if each group has one, group by it, too"
@@ -108,11 +117,12 @@ class Unlifted:
     def _obstacle(self, output: Attribute) -> Declined | None:
         """Say what keeps filters on an output from the rows or the groups that it comes from."""
         if self.is_missed:
-            first, *others = self.answer.missed
+            first, *others = self.answer.missed(self.effects)
             # What is unknown may be so because of a value that is unknown before.
             later = tuple(self._effect(e) for e in others if e.kind != "unknown")
             return replace(self._effect(first), behind=Behind(lambda: later))
-        passed = self.answer.keys if self.boundary.keys else self.answer.passes or {}
+        of_keys = {**self.answer.texts, **self.answer.keys}
+        passed = of_keys if self.boundary.keys else self.answer.passes or {}
         if output.name in passed:
             if output.type in _COMES_BACK or decimal_type(output.type):
                 return None
@@ -149,14 +159,27 @@ class Unlifted:
         (call,) = self.boundary.calls
         fold = Fold(call.name, (), key_columns(names), (), tuple(outputs))
         source_ = function_source(self.function, generator=self.boundary.kind in MAPS)
-        return Lifted(fold, (), source_.text)
+        return Lifted(fold, assume_unmissed(self.answer, self.effects), source_.text)
 
 
-def analyze_unlifted(function: FunctionType, boundary: Boundary) -> Unlifted:
+def assume_unmissed(answer: Dataflow, effects: Effects) -> tuple[Assumption, ...]:
+    """Return the assumptions that nobody misses what a call that is left out does."""
+    assumed = []
+    for effect in answer.effects:
+        line = 0 if effect.span is None else effect.span.line
+        if effect.kind == "message":
+            assumed.append(FEWER_MESSAGES.of(call=effect.what, line=line))
+        elif effect.kind in UNMISSED[effects]:
+            assumed.append(NO_EFFECT.of(call=effect.what, line=line))
+    return tuple(dict.fromkeys(assumed))
+
+
+def analyze_unlifted(function: FunctionType, boundary: Boundary, effects: Effects) -> Unlifted:
     """Analyze the function. Raises :class:`DeclineSignal`."""
     by_id = {a.id: a.name for a in boundary.inputs}
     keys = tuple(by_id[k] for k in boundary.keys)
-    return Unlifted(function, boundary, dataflow(table_request(function, boundary, keys)))
+    answer = dataflow(table_request(function, boundary, keys))
+    return Unlifted(function, boundary, answer, effects)
 
 
 def _cause(answer: Dataflow, effect: Effect) -> Note | None:
@@ -172,6 +195,12 @@ def _is_on_line(note: Note, line: int) -> bool:
 
 _ONE_TYPE = ("boolean", "tinyint", "smallint", "int", "bigint")
 """Types for which pandas makes one kind of column with NULL and another one without."""
+
+
+def _not_null(attribute: Attribute) -> Assumption:
+    c = _variable(attribute)
+    assert c is not None
+    return assumption_of(NO_NULL, negate(app(Op.IS_NONE, Var(Scope.KEY, c.name, c.sort))))
 
 
 def _variable(attribute: Attribute) -> Column | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 
+from presieve.dataflow.libraries import Effects
 from presieve.lift.forms import Pure
 from presieve.lift.values.ranges import Extent, Interval
 from presieve.plan.algebra import Attribute
@@ -15,12 +16,15 @@ from presieve.semantics.values import MOST_ROWS
 
 class PlanSetting(Struct, frozen=True):
     """Facts that hold for all functions of a plan: the session's time zone, the functions that they
-    call and that need not be read, and facts about the input: its maximum number of rows, and the
-    ranges of integer columns, by attribute.
+    call and that need not be read, what becomes of calls of unknown code, whether Arrow converts
+    integers ``safely`` (``spark.sql.execution.pandas.convertToArrowArraySafely``), and facts about
+    the input: its maximum number of rows, and the ranges of integer columns, by attribute.
     """
 
     timezone: str
     pure: tuple[Pure, ...] = ()
+    effects: Effects = "auto"
+    safely: bool = True
     rows: int = MOST_ROWS
     values: Mapping[int, Interval] = field(default_factory=dict)
 

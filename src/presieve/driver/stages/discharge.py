@@ -21,12 +21,13 @@ from presieve.driver.options import Cost
 from presieve.driver.solve import Solution, discard_solution, not_assumed, strictly
 from presieve.driver.stages.datachecks import run_check
 from presieve.errors import Declined
-from presieve.ir.assumption_codes import BY_GUARD, CONSTANT, PURE
+from presieve.ir.assumption_codes import BY_GUARD
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import app, sql_conjuncts, sql_disjunction
 from presieve.ir.terms import SQL_TRUE, TRUE, Op, Scope, Term
 from presieve.ir.walk import variables
 from presieve.records import replace
+from presieve.semantics.assumptions import ABOUT_CODE
 from presieve.semantics.scan import may_lose
 from presieve.smt.smtlib import s_not, s_or
 from presieve.smt.solver import Effort, Unsat
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
     from presieve.backend.problems.problem import SiteProblem
     from presieve.backend.rewrite import SiteEdit
     from presieve.backend.statistics.facts import Fact
-
-ABOUT_CODE = frozenset((PURE, CONSTANT))
-"""Codes of assumptions about functions; no data can violate them."""
 
 BY_ITSELF = "what the function does"
 """The evidence for a condition that holds of every possible row."""

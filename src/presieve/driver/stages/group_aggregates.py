@@ -43,7 +43,7 @@ from presieve.driver.solve import MAY_ERASE, strictly
 from presieve.driver.stages.cost_gate import COST
 from presieve.driver.stages.datachecks import run_check
 from presieve.driver.stages.decisions import Decision
-from presieve.driver.stages.discharge import ABOUT_CODE, breaks, discharge_assumptions, why_refused
+from presieve.driver.stages.discharge import breaks, discharge_assumptions, why_refused
 from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.driver.stages.replacements import replace_functions
 from presieve.driver.stages.row_expressions import expression_of
@@ -59,7 +59,7 @@ from presieve.lift.values.ranges import EVERYTHING, Extent, column_ranges, field
 from presieve.plan.algebra import Attribute, struct_id
 from presieve.records import replace
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
-from presieve.semantics.assumptions import REORDERED, assumption_of, is_of_size
+from presieve.semantics.assumptions import ABOUT_CODE, REORDERED, assumption_of, is_of_size
 from presieve.semantics.reordered_sums import with_sums
 from presieve.semantics.smart_constructors import and_, get, is_none, or_
 from presieve.semantics.types import SchemaColumn, bounds

@@ -23,6 +23,7 @@ from presieve.driver.stages.decisions import Decision
 from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.driver.stages.replacements import replace_functions
 from presieve.errors import Declined, DeclineSignal
+from presieve.ir.assumption_codes import MESSAGES
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.terms import FALSE, SQL_TRUE
 from presieve.lift.forms import Lifted
@@ -81,7 +82,7 @@ def _write_expressions(call: RowCall, policy: Policy) -> CompileDecision:
 
 def _texts(call: RowCall, lifted: Lifted) -> RowTexts:
     fold = lifted.fold
-    open_ = [a for a in lifted.assumptions if a.code not in OPTIONAL]
+    open_ = [a for a in lifted.assumptions if a.code not in OPTIONAL | {MESSAGES}]
     if open_:
         raise DeclineSignal("assumption", f"what it gives rests on this: {open_[0].text}")
     if lifted.calls or fold.columns:

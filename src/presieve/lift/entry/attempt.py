@@ -16,7 +16,8 @@ from presieve.records import replace
 
 class LiftAttempt(Struct, frozen=True):
     """An object, its form (None: find out) and the request; ``tracked`` are the constants that sets
-    and dicts distinguish, and ``holes`` the obstacles that are passed over.
+    and dicts distinguish, and ``holes`` the obstacles that are passed over. ``receiver``: the
+    object whose bound method it is.
     """
 
     obj: object
@@ -25,6 +26,7 @@ class LiftAttempt(Struct, frozen=True):
     tracked: tuple[Lit, ...] = ()
     nulls: Nulls = field(default_factory=Nulls)
     holes: Holes | None = None
+    receiver: object = None
 
     @property
     def row_form(self) -> RowFunction:
@@ -34,9 +36,10 @@ class LiftAttempt(Struct, frozen=True):
 
     def values(self, *, single: bool = False) -> LiftedColumns:
         """Return columns whose values come one by one; ``single``: each row is a group."""
-        zone = Zone(self.request.timezone)
+        zone, form = Zone(self.request.timezone), self.form
+        arrow = not isinstance(form, RowFunction) or form.arrow
         columns = LiftedColumns(self.request, False, zone, tracked=self.tracked, single=single)
-        return replace(columns, holes=self.holes)
+        return replace(columns, arrow=arrow, holes=self.holes)
 
     def tables(self, *, pandas: bool, beside_null: BesideNull | None = None) -> LiftedColumns:
         """Return columns that come as a whole; with ``beside_null`` each row is a group."""

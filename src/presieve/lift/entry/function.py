@@ -77,10 +77,10 @@ def parameter_values(
     """Return the variables at the start: parameters, and own variables without value."""
     env: dict[str, Value] = {n: Unbound() for n in own_names(function)}
     for p in parameters(function):
-        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
-            raise m.decline("unknown-columns", "parameters with * or **", m.source.node)
         if p.name in inputs:
             env[p.name] = inputs[p.name]
+        elif p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            raise m.decline("unknown-columns", "parameters with * or **", m.source.node)
         elif p.default is not p.empty:
             env[p.name] = as_constant(p.default, p.name, m.columns.zone)
         else:

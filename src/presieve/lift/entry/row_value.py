@@ -2,33 +2,54 @@
 """Trusted. How Spark converts the values that scalar UDFs return.
 
 Sources, Spark 4.3.0: without Arrow, ``EvaluatePython.makeFromJava`` turns a value of another class
-than the declared type's into NULL, and an integer beyond 64 bits as well (it cuts smaller types to
-their bits, which is declined). With Arrow, ``worker.py`` calls ``pyarrow.array(values, type)`` on a
-whole batch, which raises for an integer beyond 64 bits, takes small integers for doubles, and may
-treat all values of the batch differently because of one of another class (declined). NaN stays NaN
-both ways. Dates are ``datetime.date`` both ways (``DateType.toInternal``), timestamps without time
-zone come as naive ``datetime``, decimals as ``Decimal``.
+than the declared type's into NULL, and an integer beyond 64 bits as well; one that is beyond a
+smaller type it cuts to the type's bits. With Arrow, ``worker.py`` calls ``pyarrow.array(values,
+type)`` on a whole batch, which raises for an integer beyond 64 bits, takes small integers for
+doubles, and may treat all values of the batch differently because of one of another class
+(declined). If an integer is beyond a smaller type, it casts all integers of the batch to the type:
+this raises if casts are safe, and otherwise cuts each to the type's bits. NaN stays NaN both ways.
+Dates are ``datetime.date`` both ways (``DateType.toInternal``), timestamps without time zone come
+as naive ``datetime``, decimals as ``Decimal``.
 """
 
 from __future__ import annotations
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, Decimal, Sort
+from presieve.ir.sorts import (
+    BOOL,
+    COMPOSITES,
+    DATE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Decimal,
+    Sort,
+)
 from presieve.ir.terms import Op, Term, int_lit, none_lit
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.forms import LiftRequest, RowFunction
 from presieve.lift.values.join_values import can_promote, promote
+from presieve.lift.values.ranges import Interval
 from presieve.lift.values.symbolic import NoneV, Scalar, Value, describe
 from presieve.semantics.smart_constructors import and_, get, is_none, ite, or_, some
-from presieve.semantics.types import SchemaColumn, display_result_type, display_type, sort_of
+from presieve.semantics.types import (
+    SchemaColumn,
+    display_result_type,
+    display_type,
+    row_sort_of,
+    sort_of,
+)
 from presieve.semantics.values import INT_RANGES
 
 _GIVEN: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, DATE)
 """Sorts whose values a scalar UDF returns unchanged."""
-_SENT: tuple[Sort, ...] = (*_GIVEN, TIMESTAMP_NTZ)
-"""Sorts whose values a scalar UDF gets unchanged, besides decimals. Instants are not among them:
-without Arrow, their local time is that of the worker's machine.
+_SENT: tuple[Sort, ...] = (*_GIVEN, TIMESTAMP_NTZ, TIMESTAMP)
+"""Sorts whose values a scalar UDF gets, besides decimals and composites. Instants come as the time
+that the clock of the worker's machine shows (``TimestampType.fromInternal`` and, with Arrow,
+``datetime.astimezone``), whose zone is not known here.
 """
 
 
@@ -36,8 +57,8 @@ def check_row_columns(form: RowFunction, request: LiftRequest) -> None:
     """Decline ``column-type`` unless all columns that are passed have types of these sorts."""
     types = {c.name: c.type for c in request.schema}
     for name in form.columns:
-        sort = sort_of(types[name])
-        if sort not in _SENT and not isinstance(sort, Decimal):
+        sort = row_sort_of(types[name])
+        if sort not in _SENT and not isinstance(sort, (Decimal, *COMPOSITES)):
             reason = f"column {name} of a scalar UDF is of type {display_type(types[name])}"
             raise DeclineSignal("column-type", reason)
 
@@ -61,15 +82,44 @@ def row_value(
     fits = base != INT or m.ranges.fits(value.term, column.type)
     recorded = m.columns.recorded
     recorded.converted = recorded.converted or value.traits.maybe_int or not fits
-    if fits:
-        return some(value.term)
-    if column.type != "bigint":
-        reason = f"the UDF is declared to return {column.type}, which may be too small: use bigint"
-        raise DeclineSignal("return-type", reason)
-    low, high = INT_RANGES["bigint"]
-    number, absent = get(value.term), is_none(value.term)
-    misfit = or_(app(Op.PY_LT, number, int_lit(low)), app(Op.PY_GT, number, int_lit(high)))
+    return some(value.term) if fits else _as_integer(m, flow, value.term, column.type, form)
+
+
+def _as_integer(m: SymbolicMachine, flow: Flow, term: Term, type_: str, form: RowFunction) -> Term:
+    """Return the integer that Spark stores for one that may be too large for the type."""
+    number, absent = get(term), is_none(term)
+    bits = m.ranges.interval(number)
     if form.arrow:
-        m.fail(flow, and_(negate(absent), misfit))
-        return some(value.term)
-    return ite(absent, none_lit(INT), ite(misfit, none_lit(INT), some(number)))
+        limit = type_ if form.safe else "bigint"
+        m.fail(flow, and_(negate(absent), _beyond(number, limit)))
+        return some(term) if form.safe else _optional(absent, _cut(number, bits, type_))
+    stored = _optional(absent, _cut(number, bits, type_))
+    return ite(and_(negate(absent), _beyond(number, "bigint")), none_lit(INT), stored)
+
+
+def _optional(absent: Term, number: Term) -> Term:
+    return ite(absent, none_lit(INT), some(number))
+
+
+def _beyond(number: Term, type_: str) -> Term:
+    low, high = INT_RANGES[type_]
+    return or_(app(Op.PY_LT, number, int_lit(low)), app(Op.PY_GT, number, int_lit(high)))
+
+
+def _cut(number: Term, interval: Interval | None, type_: str) -> Term:
+    """Return the integer that the last bits of a number are, as many as the type has."""
+    low, high = INT_RANGES[type_]
+    if type_ == "bigint":
+        return number
+    turn = high - low + 1
+    if interval is None or interval[0] < low - turn or interval[1] > high + turn:
+        shifted = app(Op.INT_MOD, app(Op.INT_SUB, number, int_lit(low)), int_lit(turn))
+        return app(Op.INT_ADD, shifted, int_lit(low))
+    below, above = app(Op.PY_LT, number, int_lit(low)), app(Op.PY_GT, number, int_lit(high))
+    if interval[0] < low:
+        inside = ite(below, app(Op.INT_ADD, number, int_lit(turn)), number)
+    else:
+        inside = number
+    if interval[1] <= high:
+        return inside
+    return ite(above, app(Op.INT_SUB, number, int_lit(turn)), inside)

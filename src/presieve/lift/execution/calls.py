@@ -29,6 +29,7 @@ from presieve.lift.models import registry
 from presieve.lift.models.builtins import (
     builtin_functions,
     calendar,
+    composites,
     decimals,
     dicts,
     lists,
@@ -56,6 +57,7 @@ from presieve.lift.values.symbolic import Known, ListV, SetV, Value, describe
 MODELS = (
     *(
         calendar,
+        composites,
         comprehensions,
         decimals,
         dicts,
@@ -197,7 +199,9 @@ def _is_method(m: SymbolicMachine, node: ast.expr, flow: Flow) -> bool:
             return _is_method(m, owner, flow)
         case ast.Attribute(ast.Constant() | ast.Dict() | ast.Subscript() | ast.Call()):
             return True
-        case ast.Attribute(ast.Compare() | ast.BinOp() | ast.UnaryOp()):
+        case ast.Attribute(ast.Compare() | ast.BinOp() | ast.UnaryOp() | ast.BoolOp()):
+            return True
+        case ast.Attribute(ast.IfExp() | ast.JoinedStr()):
             return True
     return False
 

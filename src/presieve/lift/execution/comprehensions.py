@@ -17,6 +17,7 @@ from presieve.lift.execution.heap import box_contents
 from presieve.lift.execution.inlining import settled_branch
 from presieve.lift.execution.state import Comparison, Flow, ModelCall, Operation, SymbolicMachine
 from presieve.lift.execution.unrolling import MOST, elements
+from presieve.lift.models.builtins import composites
 from presieve.lift.models.builtins.arithmetic import binary, number
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
 from presieve.lift.models.registry import function
@@ -152,6 +153,9 @@ def reduction(call: ModelCall) -> Value | None:
     m, flow, name, _, _, node = call
     if name in EXTREMES and len(node.args) != 1:
         return None  # of several values
+    of_array = _over_array(call) if len(node.args) == 1 and not node.keywords else None
+    if of_array is not None:
+        return of_array
     default = next((k.value for k in node.keywords if k.arg == "default"), None)
     others = any(k.arg != "default" or name not in EXTREMES for k in node.keywords)
     if len(node.args) != 1 or others:
@@ -186,6 +190,21 @@ def reduction(call: ModelCall) -> Value | None:
         return total
     any_hit = or_(*hits)
     return boolean(flow.decided(any_hit if name == "any" else negate(any_hit)))
+
+
+def _over_array(call: ModelCall) -> Value | None:
+    """Evaluate a reduction of a column's array; None for other sources."""
+    m, flow, (of,) = call.m, call.flow, call.node.args
+    source = of.generators[0].iter if isinstance(of, ast.GeneratorExp | ast.ListComp) else of
+    if not isinstance(source, ast.Name | ast.Attribute | ast.Subscript):
+        return None
+    array = m.evaluate(source, flow)
+    if not isinstance(array, Scalar) or not composites.is_composite(array):
+        return None
+    value = composites.computed(call, array, of)
+    if value is None:
+        raise call.decline("unsupported-expression", f"{call.name} of these elements of an array")
+    return value
 
 
 def _fold_extreme(

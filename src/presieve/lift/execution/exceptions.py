@@ -27,6 +27,7 @@ from presieve.lift.values.symbolic import (
     ColumnV,
     DaysV,
     DictV,
+    FindingsV,
     Known,
     ListV,
     MatchV,
@@ -48,11 +49,13 @@ from presieve.semantics.smart_constructors import and_, or_
 
 _BUILTINS = ("float", "int", "bool", "len", "abs", "round", "min", "max")
 _MATH = ("floor", "ceil", "trunc", "sqrt", "fabs", "isnan", "isinf", "isfinite")
-_PATTERNS = ("match", "search", "fullmatch")
+_PATTERNS = ("match", "search", "fullmatch", "findall", "sub")
 _TEXTS = (
     *("upper", "lower", "strip", "lstrip", "rstrip", "replace", "removeprefix", "startswith"),
     *("endswith", "find", "index", "count", "split", "isdigit", "isdecimal", "isnumeric"),
-    *("isalpha", "isalnum", "isspace", "isupper", "islower"),
+    *("isalpha", "isalnum", "isspace", "isupper", "islower", "rfind", "rindex", "rsplit", "zfill"),
+    *("title", "capitalize", "casefold", "swapcase", "removesuffix", "partition", "rpartition"),
+    *("group", "groups", "join"),
 )
 
 FUNCTIONS = {
@@ -73,11 +76,11 @@ _STATEMENTS = (
 )
 _EXPRESSIONS = (
     *(ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.BoolOp),
-    *(ast.Compare, ast.IfExp, ast.Call, ast.Tuple),
+    *(ast.Compare, ast.IfExp, ast.Call, ast.Tuple, ast.JoinedStr),
 )
 _VALUES = (
     *(Scalar, NoneV, TupleV, OptTupleV, ListV, DictV, SetV, RefV, Known, ColumnV, RowV, SelfV),
-    *(SplitV, MatchV, DaysV),
+    *(SplitV, FindingsV, MatchV, DaysV),
 )
 
 

@@ -11,7 +11,7 @@ from typing import TypeGuard
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
-from presieve.ir.sorts import STRING
+from presieve.ir.sorts import INT, STRING
 from presieve.ir.terms import FALSE, TRUE, Lit, Term
 from presieve.lift.execution import (
     aliasing,
@@ -25,7 +25,16 @@ from presieve.lift.execution import (
     outer_containers,
 )
 from presieve.lift.execution.state import Comparison, Flow, Operation, SymbolicMachine
-from presieve.lift.models.builtins import calendar, dicts, lists, sets, strings, user_records
+from presieve.lift.models.builtins import (
+    calendar,
+    composites,
+    dicts,
+    lists,
+    regular_expressions,
+    sets,
+    strings,
+    user_records,
+)
 from presieve.lift.models.builtins.arithmetic import binary, unary
 from presieve.lift.models.builtins.comparisons import POSITIVE, boolean, compare, truth
 from presieve.lift.models.pandas import dataframe, datetimes, series, str_accessor, value_counts
@@ -37,11 +46,13 @@ from presieve.lift.values.symbolic import (
     Clash,
     CountsV,
     DictV,
+    FindingsV,
     GrowingV,
     HoleV,
     Known,
     ListV,
     MapV,
+    MatchV,
     OptTupleV,
     Scalar,
     SetV,
@@ -49,6 +60,7 @@ from presieve.lift.values.symbolic import (
     TupleV,
     Unbound,
     Value,
+    constant_of,
     is_tagged,
 )
 from presieve.lift.values.whole_columns import AccessV, CalendarV, FrequencyV
@@ -338,7 +350,8 @@ def _attribute(m: SymbolicMachine, owner: ast.expr, name: str, flow: Flow) -> Va
         if model_value is None:
             raise DeclineSignal(*_explain_member(value, name))
         return model_value
-    field = calendar.attribute(m, flow, m.force(value, flow), name)
+    forced = m.force(value, flow)
+    field = composites.attribute(m, flow, forced, name) or calendar.attribute(m, flow, forced, name)
     if field is not None:
         return field
     model_value = dataframe.attribute_of(m, flow, value, name)
@@ -381,6 +394,28 @@ def item_at(m: SymbolicMachine, flow: Flow, owner: Value, key: Value) -> Value:
     return item_of(m, flow, flow.opened(owner), key) if dict_item is None else dict_item
 
 
+def _part_of_value(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value | None:
+    """Return a part or a character of a text, or a match in it, or an element of a column's array,
+    map or struct; None for other values.
+    """
+    match value:
+        case SplitV():
+            return strings.part_at(m, flow, value, key)
+        case MatchV():
+            return regular_expressions.take_group(m, flow, value, key)
+        case FindingsV():
+            place = constant_of(key, INT)
+            word = None
+            if type(place) is int:
+                word = regular_expressions.word_at(m, flow, value, place)
+            return word or regular_expressions.finding_at(m, flow, value, key)
+        case Scalar() if value.base == STRING:
+            return strings.character(m, flow, value, key)
+        case Scalar() if composites.is_composite(value):
+            return composites.item(m, flow, value, key)
+    return None
+
+
 def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value:
     """Return ``value[key]`` for a value that is not a reference."""
     if isinstance(value, OptTupleV):
@@ -397,12 +432,9 @@ def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value:
         return heap.item(m, flow, value, key)
     if isinstance(value, CountsV):
         return dicts.count_of(m, flow, value, key)
-    if isinstance(value, SplitV):
-        return strings.part_at(m, flow, value, key)
-    if isinstance(value, Scalar) and value.base == STRING:
-        letter = strings.character(m, flow, value, key)
-        if letter is not None:
-            return letter
+    part = _part_of_value(m, flow, value, key)
+    if part is not None:
+        return part
     key = heap.freeze_contents(flow, key, set())
     pandas_item = dataframe.item_of(m, flow, value, key)
     return evaluate_subscript(m, value, key) if pandas_item is None else pandas_item

@@ -23,6 +23,7 @@ from presieve.lift.values.join_values import as_map, merge, without_length
 from presieve.lift.values.symbolic import (
     NONE,
     OTHER,
+    ColumnV,
     DictV,
     GrowingV,
     LengthV,
@@ -147,10 +148,19 @@ def join_branches(
     conds = flow.conds
     if not (then.ended or otherwise.ended):
         _unite(m, then, otherwise)
+        _read_replaced_columns(m, then, otherwise)
     join_flows(flow, condition, then, otherwise)
     if len(m.frame.exits) == exits and then.ended != otherwise.ended:
         # The other branch can only have raised, and conditions already presuppose that nothing has.
         flow.conds = conds
+
+
+def _read_replaced_columns(m: SymbolicMachine, then: Flow, otherwise: Flow) -> None:
+    """Read columns that one of two paths has replaced: ``if s is None: s = ""``."""
+    for name in then.env.keys() & otherwise.env.keys():
+        a, b = then.env[name], otherwise.env[name]
+        if a != b and isinstance(a, ColumnV | Scalar) and isinstance(b, ColumnV | Scalar):
+            then.env[name], otherwise.env[name] = m.force(a, then), m.force(b, otherwise)
 
 
 def _unite(m: SymbolicMachine, then: Flow, orelse: Flow) -> None:

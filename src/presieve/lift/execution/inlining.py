@@ -29,7 +29,17 @@ from presieve.lift.python.names import as_constant, names_of, own_names, paramet
 from presieve.lift.python.shipped import attribute, function_source
 from presieve.lift.python.shipping import is_own_module
 from presieve.lift.values.join_values import merge
-from presieve.lift.values.symbolic import NONE, Known, SelfV, Unbound, Value
+from presieve.lift.values.symbolic import (
+    NONE,
+    DictV,
+    Known,
+    ListV,
+    SelfV,
+    TupleV,
+    Unbound,
+    Value,
+    is_tagged,
+)
 from presieve.records import replace
 from presieve.semantics.smart_constructors import and_
 
@@ -69,14 +79,25 @@ def arguments(
     m: SymbolicMachine, flow: Flow, node: ast.Call
 ) -> tuple[list[Value], dict[str, Value]]:
     """Evaluate the arguments of a call, by position and by name."""
-    if any(isinstance(a, ast.Starred) for a in node.args):
-        raise DeclineSignal("unknown-call", "a call with *")
-    args = [m.evaluate(a, flow) for a in node.args]
+    args: list[Value] = []
+    for a in node.args:
+        if not isinstance(a, ast.Starred):
+            args.append(m.evaluate(a, flow))
+            continue
+        listed = flow.opened(m.evaluate(a.value, flow))
+        if not isinstance(listed, TupleV | ListV) or is_tagged(listed):
+            raise DeclineSignal("unknown-call", "a call with *")
+        args += listed.items
     named: dict[str, Value] = {}
     for keyword in node.keywords:
-        if keyword.arg is None:
+        value = m.evaluate(keyword.value, flow)
+        if keyword.arg is not None:
+            named[keyword.arg] = value
+            continue
+        options = flow.opened(value)
+        if not isinstance(options, DictV) or named.keys() & set(options.names):
             raise DeclineSignal("unknown-call", "a call with **")
-        named[keyword.arg] = m.evaluate(keyword.value, flow)
+        named |= dict(zip(options.names, options.items, strict=True))
     return args, named
 
 
@@ -128,8 +149,6 @@ def _bind_arguments(call: ModelCall, function: FunctionType) -> dict[str, Value]
     """Return the variables at the start. Declines a call that Python would refuse."""
     env: dict[str, Value] = {n: Unbound() for n in own_names(function)}
     declared = parameters(function)
-    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in declared):
-        raise call.decline("unknown-call", f"{function.__name__} has parameters with *")
     signature = inspect.signature(function, follow_wrapped=False)
     try:
         passed = signature.bind(*call.args, **call.named).arguments
@@ -137,7 +156,12 @@ def _bind_arguments(call: ModelCall, function: FunctionType) -> dict[str, Value]
         reason = f"{function.__name__} is called with other arguments than it takes: {e}"
         raise call.decline("always-raises", reason) from e
     for p in declared:
-        if p.name in passed:
+        if p.kind is p.VAR_POSITIONAL:
+            env[p.name] = TupleV(passed.get(p.name, ()))
+        elif p.kind is p.VAR_KEYWORD:
+            others = passed.get(p.name, {})
+            env[p.name] = DictV(tuple(others), tuple(others.values()))
+        elif p.name in passed:
             env[p.name] = passed[p.name]
         else:
             env[p.name] = as_constant(p.default, p.name, call.m.columns.zone)

@@ -7,12 +7,22 @@ from __future__ import annotations
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
+from presieve.ir.sorts import STRING
 from presieve.ir.terms import FALSE, Term
 from presieve.lift.execution.state import Flow, SymbolicMachine, merge_choices
 from presieve.lift.models.builtins.comparisons import equal
 from presieve.lift.python.names import as_constant
 from presieve.lift.values.join_values import merge
-from presieve.lift.values.symbolic import Known, ListV, Scalar, SetV, Value, describe
+from presieve.lift.values.symbolic import (
+    DictV,
+    Known,
+    ListV,
+    Scalar,
+    SetV,
+    Value,
+    constant_of,
+    describe,
+)
 from presieve.semantics.smart_constructors import or_
 
 _MOST = 200
@@ -90,10 +100,27 @@ def item(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value:
     m.fail(flow, negate(flow.decided(or_(*(hit for hit, _ in hits)))), KeyError)
     if not hits:
         raise DeclineSignal("always-raises", "the dict has no such key")
-    return merge_choices([hit for hit, _ in hits[:-1]], [v for _, v in hits], merge)
+    values = _choices(m, [v for _, v in hits])
+    return merge_choices([hit for hit, _ in hits[:-1]], values, merge)
 
 
 def get(m: SymbolicMachine, value: Value, key: Value, default: Value) -> Value:
     """Return ``value.get(key, default)`` for a dict from outside."""
     hits = _hits(m, value, key)
-    return merge_choices([hit for hit, _ in hits], [*(v for _, v in hits), default], merge)
+    values = _choices(m, [*(v for _, v in hits), default])
+    return merge_choices([hit for hit, _ in hits], values, merge)
+
+
+def _choices(m: SymbolicMachine, values: list[Value]) -> list[Value]:
+    """Write out dicts and lists that are items of a dict, if there are several of them."""
+    return [_written_out(m, v) for v in values] if len(values) > 1 else values
+
+
+def _written_out(m: SymbolicMachine, value: Value) -> Value:
+    entries = pairs(m, value)
+    if entries is None:
+        return items_of(m, value) or value
+    names = [constant_of(k, STRING) for k, _ in entries]
+    if None in names or len(entries) > _MOST:
+        return value
+    return DictV(tuple(map(str, names)), tuple(v for _, v in entries))

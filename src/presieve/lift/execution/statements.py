@@ -18,6 +18,7 @@ from presieve.lift.execution import (
     growing_lists,
     holes,
     matching,
+    messages,
     outer_containers,
     unrolling,
 )
@@ -147,7 +148,7 @@ def _execute_here(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
         case ast.Expr(ast.Call(ast.Attribute(_, name), _, []) as value) if name in CHANGING:
             calls.change(m, flow, value)
         case ast.Expr(value):
-            evaluate(m, value, flow)
+            messages.execute(m, value, flow)
         case _:
             _decline_unsupported(node)
 

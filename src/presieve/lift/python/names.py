@@ -20,6 +20,7 @@ from msgspec import Struct
 from presieve.ir.sorts import BINARY, BOOL, DATE, TIMESTAMP_NTZ, Decimal
 from presieve.ir.terms import Lit, float_lit, int_lit, string_lit
 from presieve.lift.python.constants import NUMBERS, same
+from presieve.lift.python.outer_members import is_of_program, member_of_program
 from presieve.lift.python.shipped import global_of
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.symbolic import (
@@ -160,6 +161,15 @@ def member(owner: Known, name: str, zone: Zone) -> Value | None:
         return as_constant(getattr(owner.target, name), f"{owner.name}.value", zone)
     if owner.target is sys.float_info and name in ("max", "min", "epsilon"):
         return as_constant(getattr(sys.float_info, name), f"sys.float_info.{name}", zone)
+    if isinstance(owner.target, FunctionType) and name in ("__name__", "__qualname__"):
+        return as_constant(getattr(owner.target, name), f"{owner.name}.{name}", zone)
+    if is_of_program(owner.target):
+        target_value = member_of_program(owner.target, name)
+        return (
+            None
+            if target_value is None
+            else as_constant(target_value, f"{owner.name}.{name}", zone)
+        )
     loaded = (*(module(m) for m in MODULES), dt.date, dt.datetime)
     tables = getattr(module("pyarrow"), "Table", None)
     is_loaded = any(owner.target is k for k in (*loaded, tables) if k is not None)

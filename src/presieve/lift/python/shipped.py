@@ -14,15 +14,18 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from enum import Enum, EnumMeta
 from types import FunctionType, ModuleType
 from typing import TypeGuard
 
 from presieve.errors import DeclineSignal, Span
 from presieve.lift.python.bindings import UndecidedSignal
 from presieve.lift.python.classes import check_class, check_member, check_path, check_state
+from presieve.lift.python.enumerations import check_enumeration_member, keeps_values
 from presieve.lift.python.imported import MISSING, check_name, scope_of
 from presieve.lift.python.shipping import home_of, is_own_module, path_of
 from presieve.lift.python.source import FunctionSource, parse_function
@@ -38,7 +41,7 @@ def global_of(namespace: Mapping[str, object], name: str, *, read: bool = True) 
     """
     target = namespace.get(name, MISSING)
     home = home_of(namespace)
-    if home is not None and not _open.get():
+    if home is not None and is_own_module(home.__name__) and not _open.get():
         with _explain_decline(home.__name__, name):
             check_name(scope_of(home), name, target, read=read)
     if target is MISSING:
@@ -46,6 +49,19 @@ def global_of(namespace: Mapping[str, object], name: str, *, read: bool = True) 
     if target is MISSING:
         raise DeclineSignal("unknown-name", f"{name} is not defined")
     return target
+
+
+def module_attribute(module: ModuleType, name: str) -> object:
+    """Return what a module of the program holds under a name. Declines ``unknown-name`` if it holds
+    nothing.
+    """
+    target = vars(module).get(name, MISSING)
+    if target is MISSING:
+        raise DeclineSignal("unknown-name", f"{module.__name__}.{name} is not defined")
+    path = f"{module.__name__}.{name}"
+    if isinstance(target, ModuleType) and sys.modules.get(path) is target:
+        return target  # a module of the package
+    return global_of(vars(module), name)
 
 
 def member_of(module: ModuleType, name: str) -> object | None:
@@ -84,6 +100,19 @@ def attribute(owner: object, name: str, default: object = MISSING) -> object:
     if default is MISSING:
         return inspect.getattr_static(owner, name)
     return inspect.getattr_static(owner, name, default)
+
+
+def enumeration_member(cls: EnumMeta, name: str) -> Enum | None:
+    """Return a member of an enumeration by name; None if it is none, or if the class makes its
+    members' values itself.
+    """
+    member = cls._member_map_.get(name)
+    if member is None or not keeps_values(cls):
+        return None
+    if not _open.get():
+        with _explain_decline(cls.__module__, f"{cls.__name__}.{name}"):
+            check_enumeration_member(cls, member)
+    return member
 
 
 def checked_class(cls: type) -> type:

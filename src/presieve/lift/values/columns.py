@@ -93,6 +93,8 @@ class LiftedColumns:
     nulls: Nulls = field(default_factory=Nulls)
     beside_null: BesideNull = "doubles"
     """How pandas represents integers of a column that holds a NULL; see ``entry/row_map.py``."""
+    arrow: bool = True
+    """Whether texts inside of arrays, maps and structs come by Arrow, and so must be UTF-8."""
     recorded: Recorded = field(default_factory=Recorded)
     splits: Splits = field(default_factory=Splits)
     holes: Holes | None = None
@@ -178,16 +180,21 @@ class LiftedColumns:
 
     def _column(self, name: str) -> Column:
         declared = self._declared_column(name)
-        column = types.column(name, declared.type, declared.nullable)
+        typed = types.row_column if self.single and not self.pandas else types.column
+        column = typed(name, declared.type, declared.nullable)
         if column is None:
             _decline("column-type", f"column {name} is of type {types.display_type(declared.type)}")
         is_key = name in self.request.keys and not self.single
         if is_key and strip(column.sort) == FLOAT:
             # Spark groups -0.0 with 0.0 and all NaNs together, so a row may differ from its key.
             _decline("key-type", f"grouping column {name} is a double, whose -0.0 Spark makes 0.0")
-        if strip(column.sort) == TIMESTAMP:
+        if strip(column.sort) == TIMESTAMP and not self._is_local(column):
             self.zone.check(name)
         return column
+
+    def _is_local(self, column: Column) -> bool:
+        """Return whether Python gets an instant as the time that the clock of a worker shows."""
+        return self.single and not self.pandas and strip(column.sort) == TIMESTAMP
 
     def _variable(self, column: Column) -> Var:
         """Return the column as a variable, and record it as read."""
@@ -219,6 +226,8 @@ class LiftedColumns:
     def _view(self, column: Column, var: Var) -> Term:
         base = strip(column.sort)
         optional = isinstance(column.sort, Option)
+        if self._is_local(column):
+            return app(Op.LOCAL_TIME, var)
         if base == FLOAT:
             self._assume_no_nan(column, var)
             if not optional or not self.pandas:
@@ -269,9 +278,8 @@ class LiftedColumns:
         return tuple(sorted(key_columns, key=lambda c: order[c.name]))
 
     def _supported_columns(self, wanted: Callable[[str], bool]) -> tuple[Column, ...]:
-        columns = (
-            types.column(c.name, c.type, c.nullable) for c in self.request.schema if wanted(c.name)
-        )
+        typed = types.row_column if self.single else types.column
+        columns = (typed(c.name, c.type, c.nullable) for c in self.request.schema if wanted(c.name))
         return tuple(c for c in columns if c is not None)
 
 

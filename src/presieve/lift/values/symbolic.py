@@ -238,17 +238,36 @@ class LengthV(Struct, frozen=True):
 
 
 class SplitV(Struct, frozen=True):
-    """The result of ``text.split(separator)``. ``counted``: the number of parts is not bounded."""
+    """The result of ``text.split(separator)``. ``counted``: the number of parts is not bounded.
+    ``once``: the text is cut once at most; ``last``: from its end on.
+    """
 
     text: Term
     separator: Term
     counted: bool
+    once: bool = False
+    last: bool = False
+
+
+class FindingsV(Struct, frozen=True):
+    """All matches of a pattern in a text, in order. ``group``: what is kept of each."""
+
+    text: Term
+    pattern: str
+    flags: int
+    group: int = 0
 
 
 class MatchV(Struct, frozen=True):
-    """The match of a regular expression in a text; it is None unless ``there`` holds."""
+    """The match of a regular expression in a text; it is None unless ``there`` holds. ``method`` is
+    how the pattern is applied.
+    """
 
     there: Term
+    text: Term
+    pattern: str
+    flags: int
+    method: str
 
 
 class DaysV(Struct, frozen=True):
@@ -344,7 +363,7 @@ class HoleV(Struct, frozen=True):
 
 
 Plain: TypeAlias = (
-    Scalar | NoneV | TupleV | TagV | OptTupleV | Known | SplitV | MatchV | DaysV | BitsV
+    Scalar | NoneV | TupleV | TagV | OptTupleV | Known | SplitV | FindingsV | MatchV | DaysV | BitsV
 )
 Container: TypeAlias = ListV | GrowingV | LengthV | DictV | MapV | CountsV | SetV | RefV
 Rows: TypeAlias = ColumnV | RowV | BatchesV | KeyV | SelfV | SizeV | IndexV | PerhapsV
@@ -449,6 +468,7 @@ _KINDS = {
     "SetV": "a set",
     "BitsV": "bit flags",
     "SplitV": "the parts of a text",
+    "FindingsV": "the matches of a regular expression",
     "MatchV": "the match of a regular expression",
     "DaysV": "a difference of dates",
     "RefV": "a list, dict or set",

@@ -20,7 +20,7 @@ from presieve.semantics.types import decimal_type
 from presieve.semantics.values import INTEGERS
 from presieve.sql.catalyst import expression
 from presieve.sql.catalyst_tree import MEANING, ExprNode
-from presieve.sql.expressions import basics, numeric, textual, times
+from presieve.sql.expressions import basics, composites, numeric, textual, times
 from presieve.sql.expressions.entry import Entry
 from presieve.sql.monotone_times import FORMAT, UNITS
 from presieve.sql.piecewise import is_null, type_name
@@ -199,6 +199,12 @@ def _ignores_other_digits(node: ExprNode) -> bool:
     return node.fields.get("failOnError") is False
 
 
+def _takes_element(node: ExprNode) -> bool:
+    """Whether this is ``try_element_at`` of a text as key, or of a place that is not zero."""
+    is_text = _text(node.children[1]) is not None
+    return node.fields.get("failOnError") is False and (is_text or bool(_number(node.children[1])))
+
+
 def _like(node: ExprNode) -> bool:
     """Whether the pattern is constant, the escape character is known, and each one in the pattern
     stands before a special character.
@@ -234,5 +240,6 @@ CONDITIONS: Mapping[Entry, Condition] = {
     textual.RLIKE: _rlike,
     textual.SPLIT_PART: _splits,
     textual.UNHEX: _ignores_other_digits,
+    composites.ELEMENT_AT: _takes_element,
 }
 """When an expression never raises, if more than the types of its operands decides."""

@@ -8,6 +8,7 @@ from presieve.sql.expressions.entry import Entry, always
 CONTAINS = always("Contains", 2, sql="contains")
 STARTS_WITH = always("StartsWith", 2, sql="startswith")
 ENDS_WITH = always("EndsWith", 2, sql="endswith")
+REVERSE = always("Reverse", 1, sql="reverse")
 LIKE = Entry("Like", 2)
 RLIKE = Entry("RLike", 2)
 

@@ -24,19 +24,23 @@ from presieve.ir.ops import (
 from presieve.ir.pushdown import Pushdown
 from presieve.ir.sorts import FLOAT, strip
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, App, Op, Scope, Term, Var
-from presieve.ir.walk import size, substitute, variables
+from presieve.ir.walk import size, substitute, subterms
 from presieve.ir.wellformed import output_var
-from presieve.semantics.scan import may_lose
+from presieve.semantics.scan import is_scanned, may_lose
 from presieve.smt.smtlib import s_implies, s_not
 from presieve.smt.solver import Effort, Solver, Unsat
 from presieve.smt.two_runs import Runs, follows
 from presieve.smt.z3_solver import Z3Solver
+from presieve.sql.emit import emit
+from presieve.sql.quoted_names import InexpressibleError
 from presieve.synthesis.prefilter.key_predicates import implied_predicate
 from presieve.synthesis.residual.kinds import pushdown_kind
 from presieve.synthesis.result import SearchResult
 
 MAX_CONDITION = 500
 """The maximum number of operators, columns and constants in a condition written for Spark."""
+_MOST = 8
+"""The maximum number of conjuncts that are tried one by one."""
 
 
 def is_single(problem: Problem) -> bool:
@@ -68,6 +72,24 @@ class Single:
         """Whether every accepted key is kept, also by the scan."""
         row_stays = conjunction([app(Op.SQL_IS_TRUE, prefilter), negate(may_lose(prefilter))])
         return self._holds(self.wanted, row_stays)
+
+    def strongest(self, exact: Term) -> Term:
+        """The conjunction of conjuncts of ``exact`` that keep every accepted key, guarded against
+        what scans lose where that is necessary, and that can be written.
+        """
+        prefilter = self._guarded(exact) if _has_text(exact) else None
+        if prefilter is not None:
+            return prefilter
+        parts = sql_conjuncts(exact)
+        if len(parts) < 2:
+            return SQL_TRUE
+        kept = (self._guarded(p) for p in parts[:_MOST] if _has_text(p))
+        conjunction_of_parts = sql_conjunction(p for p in kept if p is not None)
+        return conjunction_of_parts if self.keeps(conjunction_of_parts) else SQL_TRUE
+
+    def _guarded(self, predicate: Term) -> Term | None:
+        forms = (_hide_from_scans(predicate), predicate, _guard_all_doubles(predicate))
+        return next((p for p in dict.fromkeys(forms) if self.keeps(p)), None)
 
     def suffices(self, prefilter: Term, residual: Term) -> bool:
         """Whether the filter accepts all kept keys that the residual accepts."""
@@ -129,8 +151,7 @@ def search_single(problem: Problem, budget: float) -> SearchResult:
     # On demand no row that raises may be kept.
     aim = single.wanted if problem.on_demand else single.accepted
     exact = implied_predicate(aim) if size(aim) <= MAX_CONDITION else SQL_TRUE
-    tried = dict.fromkeys((_hide_from_scans(exact), exact, _guard_all_doubles(exact)))
-    prefilter = next((p for p in tried if single.keeps(p)), SQL_TRUE)
+    prefilter = single.strongest(exact)
     residual = single.needed(prefilter)
     if prefilter == SQL_FALSE:
         residual = [SQL_FALSE]
@@ -140,6 +161,14 @@ def search_single(problem: Problem, budget: float) -> SearchResult:
     if kind != "none":
         pushdown = Pushdown(kind, "universe", prefilter, post, single.invariant(prefilter))
     return SearchResult(problem, pushdown, (), single.calls, time.perf_counter() - started)
+
+
+def _has_text(predicate: Term) -> bool:
+    try:
+        emit(predicate, "UTC")
+    except InexpressibleError:
+        return False
+    return True
 
 
 def _hide_from_scans(prefilter: Term) -> Term:
@@ -155,18 +184,23 @@ def _hide_from_scans(prefilter: Term) -> Term:
     }
     conjuncts = []
     for part in parts:
-        doubles = [v for v in variables(part) if strip(v.sort) == FLOAT and v not in excluded]
+        doubles = [v for v in _doubles(part) if v not in excluded]
         nan = [app(Op.SQL_IS_NAN, v) for v in doubles]
         alone = isinstance(part, App) and part.op in (Op.SQL_GT, Op.SQL_GE)
         conjuncts.append(app(Op.SQL_OR, part, *nan) if alone and nan else part)
     return sql_conjunction(conjuncts)
 
 
+def _doubles(part: Term) -> list[Term]:
+    """The columns and fields of doubles that a condition reads."""
+    return [t for t in subterms(part) if is_scanned(t) and strip(t.sort) == FLOAT]
+
+
 def _guard_all_doubles(prefilter: Term) -> Term:
     """Add ``OR isnan`` of every double column to every conjunct, so no scan is given any."""
     conjuncts = []
     for part in sql_conjuncts(prefilter):
-        doubles = [v for v in variables(part) if strip(v.sort) == FLOAT]
+        doubles = _doubles(part)
         nan = [app(Op.SQL_IS_NAN, v) for v in doubles]
         conjuncts.append(sql_disjunction(dict.fromkeys((*sql_disjuncts(part), *nan))))
     return sql_conjunction(conjuncts)

@@ -22,7 +22,8 @@ from presieve.semantics.preimages import preimage
 from presieve.semantics.thresholds import AS_SPARK
 from presieve.sql.emit import emit
 from presieve.sql.quoted_names import InexpressibleError
-from presieve.synthesis.prefilter.key_predicates import DIVIDED, OPPOSITE
+from presieve.synthesis.prefilter.key_predicates import DIVIDED
+from presieve.synthesis.prefilter.predicate_logic import OPPOSITE
 
 _COLUMNS = {Scope.ROW, Scope.KEY}
 _INTEGERS = {

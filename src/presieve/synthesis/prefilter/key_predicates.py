@@ -8,12 +8,10 @@ operators counts as true.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from presieve.errors import SortError
 from presieve.ir.functions import SIGNATURES
-from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction, sql_disjuncts
-from presieve.ir.sorts import FLOAT, INT, Option, strip
+from presieve.ir.ops import app
+from presieve.ir.sorts import FLOAT, INT, Option, option, strip
 from presieve.ir.terms import (
     SQL_FALSE,
     SQL_TRUE,
@@ -26,24 +24,33 @@ from presieve.ir.terms import (
     int_lit,
     lit,
     literal_value,
+    string_lit,
 )
 from presieve.ir.walk import subterms, variables
+from presieve.semantics.consequences import (
+    consequence,
+    implied,
+    implied_by_unequal,
+    same_truth,
+)
 from presieve.semantics.interpret import evaluate
-from presieve.semantics.operator_meanings import Undefined, sql_order
-from presieve.semantics.preimages import consequence, preimage
+from presieve.semantics.operator_meanings import Undefined
+from presieve.semantics.preimages import EXTENTS, preimage
 from presieve.semantics.thresholds import AS_SPARK, MIRRORED, base_of
 from presieve.semantics.values import INT_RANGES
+from presieve.synthesis.prefilter.predicate_logic import (
+    OPPOSITE,
+    all_of,
+    any_of,
+    may_be_missing,
+    negate_predicate,
+    null_tests,
+)
 
 _SPARK = frozenset((*AS_SPARK.values(), Op.SQL_EQ_NULLSAFE, Op.SQL_IS_NULL, Op.SQL_IS_NAN))
 DIVIDED = {Op.INT_FLOORDIV: Op.INT_QUOTIENT, Op.INT_MOD: Op.INT_REMAINDER}
-_COMPOSED = frozenset((Op.SOME, Op.GET, Op.INT_TO_FLOAT, *SIGNATURES))
+_COMPOSED = frozenset((Op.SOME, Op.GET, Op.INT_TO_FLOAT, *DIVIDED, *SIGNATURES))
 """The operators from whose operands a choice is taken out, besides arithmetic."""
-OPPOSITE = {
-    Op.SQL_LT: Op.SQL_GE,
-    Op.SQL_GE: Op.SQL_LT,
-    Op.SQL_GT: Op.SQL_LE,
-    Op.SQL_LE: Op.SQL_GT,
-}
 _ARITHMETIC = {
     Op.INT_ADD: Op.SQL_INT_ADD,
     Op.INT_SUB: Op.SQL_INT_SUB,
@@ -72,13 +79,13 @@ def implied_predicate(condition: Term, wanted: bool = True) -> Term:
             return implied_predicate(inner) if wanted else _not_true(inner)
         case App(Op.AND | Op.SQL_AND, args):
             parts = [implied_predicate(a, wanted) for a in args]
-            return _all(parts) if wanted else _any(parts)
+            return all_of(parts) if wanted else any_of(parts)
         case App(Op.OR | Op.SQL_OR, args):
             parts = [implied_predicate(a, wanted) for a in args]
-            return _any(parts) if wanted else _all(parts)
+            return any_of(parts) if wanted else all_of(parts)
         case App(Op.IMPLIES, (left, right)):
             parts = [implied_predicate(left, not wanted), implied_predicate(right, wanted)]
-            return _any(parts) if wanted else _all(parts)
+            return any_of(parts) if wanted else all_of(parts)
         case App(Op.ITE, (test, then, otherwise)):
             return _cases(
                 test, implied_predicate(then, wanted), implied_predicate(otherwise, wanted)
@@ -98,7 +105,7 @@ def implied_predicate(condition: Term, wanted: bool = True) -> Term:
             operand = _operand(number)
             if zero == float_lit(-0.0) and operand is not None:
                 parts.append(app(Op.SQL_IS_NEGATIVE_ZERO, operand))
-            return _all(parts)
+            return all_of(parts)
     return SQL_TRUE
 
 
@@ -106,9 +113,9 @@ def _not_true(inner: Term) -> Term:
     """A predicate that is true where a three-valued condition is false or NULL."""
     match inner:
         case App(Op.SQL_AND, args):
-            return _any([_not_true(a) for a in args])
+            return any_of([_not_true(a) for a in args])
         case App(Op.SQL_OR, args):
-            return _all([_not_true(a) for a in args])
+            return all_of([_not_true(a) for a in args])
         case App(Op.SQL_IS_NULL | Op.SQL_IS_NAN | Op.SQL_EQ_NULLSAFE, _):
             return implied_predicate(inner, False)
     return SQL_TRUE
@@ -127,8 +134,11 @@ def _test(test: App, wanted: bool) -> Term:
 def _cases(test: Term, then: Term, otherwise: Term) -> Term:
     if then == otherwise:
         return then
-    return _any(
-        [_all([implied_predicate(test), then]), _all([implied_predicate(test, False), otherwise])]
+    return any_of(
+        [
+            all_of([implied_predicate(test), then]),
+            all_of([implied_predicate(test, False), otherwise]),
+        ]
     )
 
 
@@ -167,11 +177,10 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
     none = any(isinstance(o, Lit) and o.value is None for o in operands)
     match op:
         case Op.SQL_IS_NULL:
-            null = _any([app(Op.SQL_IS_NULL, v) for v in variables(*operands)])
-            return _negate(null) if not wanted else null
+            null = any_of(null_tests(*operands))
+            return negate_predicate(null) if not wanted else null
         case Op.IS_NAN | Op.SQL_IS_NAN:
-            test = app(Op.SQL_IS_NAN, _nan_of(operands[0]))
-            return test if wanted else app(Op.SQL_NOT, test)
+            return _nan_test(operands[0], wanted)
         case Op.SQL_EQ_NULLSAFE if not all(map(_has_text, operands)):
             return SQL_TRUE
         case Op.SQL_EQ_NULLSAFE:
@@ -182,9 +191,12 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
     spark = AS_SPARK.get(op, op)
     if isinstance(left, Lit):
         left, right, spark = right, left, MIRRORED[spark]
+    if spark in (Op.SQL_LT, Op.SQL_GE) and right == string_lit(""):  # no text is below this one
+        below = wanted == (spark is Op.SQL_LT)
+        return SQL_FALSE if below else negate_predicate(any_of(null_tests(left)))
     beyond = _beyond(spark, left, right)
     if beyond is not None:
-        return app(Op.SQL_NOT, app(Op.SQL_IS_NULL, left)) if beyond == wanted else SQL_FALSE
+        return negate_predicate(any_of(null_tests(left))) if beyond == wanted else SQL_FALSE
     solved = _solve(spark, left, right, wanted)
     if solved is not None:
         return solved
@@ -196,8 +208,11 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
             if strip(left.sort) == FLOAT
             else on_argument
         )
+    alike = same_truth(spark, left, right) if wanted else None
+    if alike is not None:
+        return implied_predicate(alike)
     if not all(map(_has_text, operands)):
-        return SQL_TRUE
+        return _implied_by(op, spark, left, right, wanted)
     if op in AS_SPARK and strip(left.sort) == FLOAT:
         return _python_floats(spark, left, right, wanted)
     if wanted:
@@ -207,12 +222,25 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
     return app(Op.SQL_NOT, app(spark, left, right))
 
 
+def _implied_by(op: Op, spark: Op, left: Term, right: Term, wanted: bool) -> Term:
+    """What follows from a comparison that Spark cannot make, or from its negation."""
+    if wanted:
+        follows = implied(spark, left, right)
+        if follows is not None and strip(left.sort) == FLOAT:
+            return _without_nan(op, left, implied_predicate(follows), wanted)
+    else:
+        is_equality = spark is Op.SQL_EQ and strip(left.sort) != FLOAT
+        follows = implied_by_unequal(left, right) if is_equality else None
+    return SQL_TRUE if follows is None else implied_predicate(follows)
+
+
 def _beyond(op: Op, left: Term, right: Term) -> bool | None:
     """The truth of a comparison of an integer column with a number outside of Spark's integers;
     None for other comparisons.
     """
     number = literal_value(right) if isinstance(right, Lit) else None
-    if not isinstance(left, Var) or strip(left.sort) != INT or not isinstance(number, int):
+    is_column = isinstance(left, Var) or (isinstance(left, App) and may_be_missing(left))
+    if not is_column or strip(left.sort) != INT or not isinstance(number, int):
         return None
     low, high = INT_RANGES["bigint"]
     if low <= number <= high:
@@ -224,17 +252,30 @@ def _without_nan(op: Op, operand: Term, on_argument: Term, wanted: bool) -> Term
     """Add the case of NaN to a condition on the argument of a function of doubles, which maps NaN
     to NaN.
     """
-    nan = app(Op.SQL_IS_NAN, _nan_of(operand))
-    if op not in AS_SPARK:
+    if op not in AS_SPARK or _is_whole(operand):
         return on_argument
-    return _all([on_argument, app(Op.SQL_NOT, nan)]) if wanted else _any([on_argument, nan])
+    nan = app(Op.SQL_IS_NAN, _nan_of(operand))
+    return all_of([on_argument, app(Op.SQL_NOT, nan)]) if wanted else any_of([on_argument, nan])
+
+
+def _nan_test(operand: Term, wanted: bool) -> Term:
+    if _is_whole(operand):
+        return SQL_FALSE if wanted else negate_predicate(any_of(null_tests(operand)))
+    test = app(Op.SQL_IS_NAN, _nan_of(operand))
+    return test if wanted else app(Op.SQL_NOT, test)
+
+
+def _is_whole(operand: Term) -> bool:
+    """Whether a double is computed from an integer by steps that never make NaN of a number."""
+    inner = base_of(operand)
+    return inner is not None and strip(inner.sort) == INT
 
 
 def _nan_of(operand: Term) -> Term:
     """The innermost operand that is NaN if and only if this operand is."""
     while isinstance(operand, App):
         inner = base_of(operand)
-        if inner is None and operand.op in (Op.FLOAT_SQRT, Op.FLOAT_ROUND):
+        if inner is None and operand.op in (Op.FLOAT_SQRT, Op.FLOAT_ROUND, Op.FLOAT_CALL):
             inner = operand.args[0]
         if inner is None or strip(inner.sort) != FLOAT:
             break
@@ -243,11 +284,12 @@ def _nan_of(operand: Term) -> Term:
 
 
 def _has_text(term: Term) -> bool:
-    """Whether Spark has all functions that the term calls, and no arithmetic is mixed with them."""
-    parts = [t for t in subterms(term) if isinstance(t, App)]
-    called = [t for t in parts if t.op in SIGNATURES]
-    sums = [t for t in parts if t.op in _SUMS]
-    return all(SIGNATURES[t.op].is_sql for t in called) and not (called and sums)
+    """Whether Spark has all functions that the term calls, and no arithmetic is inside a call."""
+    called = [t for t in subterms(term) if isinstance(t, App) and t.op in SIGNATURES]
+    arguments = [a for t in called for a in t.args if isinstance(a, App)]
+    return all(SIGNATURES[t.op].is_sql for t in called) and all(
+        a.op in SIGNATURES for a in arguments
+    )
 
 
 def _python_floats(spark: Op, left: Term, right: Term, wanted: bool) -> Term:
@@ -255,17 +297,17 @@ def _python_floats(spark: Op, left: Term, right: Term, wanted: bool) -> Term:
     above all numbers.
     """
     if left == right and spark is Op.SQL_EQ:
-        present = [app(Op.SQL_NOT, app(Op.SQL_IS_NULL, v)) for v in variables(left)]
+        present = [app(Op.SQL_NOT, test) for test in null_tests(left)]
         nan = app(Op.SQL_IS_NAN, left)
-        return _all([*present, app(Op.SQL_NOT, nan)]) if wanted else nan
-    maybe = [o for o in (left, right) if not isinstance(o, Lit)]
+        return all_of([*present, app(Op.SQL_NOT, nan)]) if wanted else nan
+    maybe = [o for o in (left, right) if not isinstance(o, Lit) and not _is_whole(o)]
     nans = [app(Op.SQL_IS_NAN, o) for o in maybe]
     if wanted:
         number = [] if spark in (Op.SQL_LT, Op.SQL_LE, Op.SQL_EQ) and right not in maybe else nans
-        return _all([app(spark, left, right), *(app(Op.SQL_NOT, n) for n in number)])
+        return all_of([app(spark, left, right), *(app(Op.SQL_NOT, n) for n in number)])
     if spark in OPPOSITE:
-        return _any([app(OPPOSITE[spark], left, right), *nans])
-    return _any([app(Op.SQL_NOT, app(spark, left, right)), *nans])
+        return any_of([app(OPPOSITE[spark], left, right), *nans])
+    return any_of([app(Op.SQL_NOT, app(spark, left, right)), *nans])
 
 
 def _solve(op: Op, left: Term, right: Term, wanted: bool) -> Term | None:
@@ -274,37 +316,87 @@ def _solve(op: Op, left: Term, right: Term, wanted: bool) -> Term | None:
         return None
     line = _line(left)
     bound = literal_value(right)
-    if line is None or not isinstance(bound, int):
+    if not isinstance(bound, int):
         return None
-    v, a, b = line
-    if isinstance(v, App):
-        scaled = _solve_unit_factor(op, (v, a, b), bound)
-        meant = None if scaled is None else preimage(*scaled)
-        return None if meant is None else implied_predicate(meant, wanted)
+    if line is None:
+        return _bound_of_greatest(op, left, bound) if wanted and not _has_text(left) else None
+    v = line[0]
     if not wanted and op is not Op.SQL_EQ:
         op = OPPOSITE[op]
         wanted = True
+    solved = _solve_line(op, line, bound)
+    if solved is None:
+        return SQL_FALSE if wanted else negate_predicate(any_of(null_tests(v)))
+    op, number = solved
+    if isinstance(v, App):
+        meant = preimage(op, v, number)
+        if meant is not None:
+            return implied_predicate(meant, wanted)
+        if not _has_text(v):
+            follows = implied(op, v, number) if wanted else None
+            return None if follows is None else implied_predicate(follows)
+    beyond = _beyond(op, v, number)
+    if beyond is not None:
+        return negate_predicate(any_of(null_tests(v))) if beyond == wanted else SQL_FALSE
+    compared = app(op, v, number)
+    return compared if wanted else app(Op.SQL_NOT, compared)
+
+
+def _bound_of_greatest(op: Op, total: Term, bound: int) -> Term | None:
+    """What ``a * v + b * w >= c`` says of v, where the others are between known numbers."""
+    parts = _summands(total)
+    if parts is None or op not in (Op.SQL_EQ, Op.SQL_GE, Op.SQL_GT, Op.SQL_LE, Op.SQL_LT):
+        return None
+    greatest = max(parts, key=lambda v: abs(parts[v]))
+    lowest, highest = bound, bound
+    for v, factor in parts.items():
+        ends = EXTENTS.get(v.op) if isinstance(v, App) else (1, 1) if isinstance(v, Lit) else None
+        if v is greatest:
+            continue
+        if ends is None:
+            return None
+        products = sorted(factor * end for end in ends)
+        lowest, highest = lowest - products[1], highest - products[0]
+    line = (greatest, parts[greatest], 0)
+    sides = []
+    if op is not Op.SQL_LE and op is not Op.SQL_LT:
+        sides.append(_solve_line(Op.SQL_GE if op is Op.SQL_EQ else op, line, lowest))
+    if op is not Op.SQL_GE and op is not Op.SQL_GT:
+        sides.append(_solve_line(Op.SQL_LE if op is Op.SQL_EQ else op, line, highest))
+    return all_of([implied_predicate(app(s[0], greatest, s[1])) for s in sides if s is not None])
+
+
+def _summands(term: Term) -> dict[Term, int] | None:
+    """The factors of the summands of a sum; those of one are all constants'. None for others."""
+    match term:
+        case Lit(_, int() as number):
+            return {int_lit(1): number}
+        case App(Op.SQL_INT_MUL, (x, Lit(_, int() as factor))):
+            inner = _summands(x)
+            return None if inner is None else {v: n * factor for v, n in inner.items()}
+        case App(Op.SQL_INT_ADD | Op.SQL_INT_SUB as op, (x, y)):
+            left, right = _summands(x), _summands(y)
+            if left is None or right is None:
+                return None
+            sign = 1 if op is Op.SQL_INT_ADD else -1
+            return {v: left.get(v, 0) + sign * right.get(v, 0) for v in (*left, *right)}
+        case Var():
+            return {term: 1}
+        case App(op, _) if op in SIGNATURES:
+            return {term: 1}
+    return None
+
+
+def _solve_line(op: Op, line: tuple[Term, int, int], bound: int) -> tuple[Op, Lit] | None:
+    """``a * v + b < c`` as a comparison of v; None if no integer v makes it true."""
+    _, a, b = line
     shifted_bound = bound - b
     if op is Op.SQL_EQ:
-        if shifted_bound % a:
-            return SQL_FALSE if wanted else _negate(app(Op.SQL_IS_NULL, v))
-        same = app(op, v, lit(INT, shifted_bound // a))
-        return same if wanted else app(Op.SQL_NOT, same)
+        return None if shifted_bound % a else (op, int_lit(shifted_bound // a))
     if a < 0:
         a, shifted_bound, op = -a, -shifted_bound, MIRRORED[op]
     floor, ceiling = shifted_bound // a, -(-shifted_bound // a)
-    limit = floor if op in (Op.SQL_GT, Op.SQL_LE) else ceiling
-    return app(op, v, lit(INT, limit))
-
-
-def _solve_unit_factor(
-    op: Op, line: tuple[Term, int, int], bound: int
-) -> tuple[Op, Term, Lit] | None:
-    """``a * v + b < c``, where a is 1 or -1, as a comparison of v."""
-    v, a, b = line
-    if abs(a) != 1:
-        return None
-    return op if a > 0 else MIRRORED[op], v, int_lit(a * (bound - b))
+    return op, int_lit(floor if op in (Op.SQL_GT, Op.SQL_LE) else ceiling)
 
 
 def _line(term: Term) -> tuple[Var | App, int, int] | None:
@@ -378,10 +470,13 @@ def _operand(term: Term) -> Term | None:
         case App(op, (x, y)) if op in _ARITHMETIC:
             left, right = _operand(x), _operand(y)
             if left is not None and right is not None:
-                return app(_ARITHMETIC[op], left, right)
+                return _calculate(_ARITHMETIC[op], left, right)
         case App(Op.INT_TO_FLOAT, (x,)):
             number = _operand(x)
             return None if number is None else app(Op.SQL_INT_TO_FLOAT, number)
+        case App(Op.FLOAT_NEG, (x,)):
+            number = _operand(x)
+            return None if number is None else app(Op.SQL_FLOAT_MUL, number, float_lit(-1.0))
         case App(op, _) if op in _SUMS:
             return term
         case App(Op.FLOAT_DIV, (x, Lit() as divisor)) if literal_value(divisor) != 0:
@@ -397,6 +492,21 @@ def _operand(term: Term) -> Term | None:
     return None
 
 
+def _calculate(op: Op, left: Term, right: Term) -> Term:
+    """Arithmetic, without what constants alone decide."""
+    of_integers = strip(left.sort) == INT
+    zero = int_lit(0)
+    if isinstance(left, Lit) and isinstance(right, Lit):
+        value = evaluate(app(op, left, right), {})
+        assert not isinstance(value, tuple)
+        return lit(option(left.sort) if value is None else strip(left.sort), value)
+    if of_integers and right == zero and op in (Op.SQL_INT_ADD, Op.SQL_INT_SUB):
+        return left
+    if of_integers and left == zero and op is Op.SQL_INT_ADD:
+        return right
+    return app(op, left, right)
+
+
 def _constant_value(term: Term) -> bool | None:
     """The value of a condition without variables; None if it has variables, or is NULL."""
     if variables(term):
@@ -406,150 +516,3 @@ def _constant_value(term: Term) -> bool | None:
     except (Undefined, TypeError, SortError):
         return None
     return value if isinstance(value, bool) else None
-
-
-# --- connectives -------------------------------------------------------------------------------
-
-
-def _negate(term: Term) -> Term:
-    if term in (SQL_TRUE, SQL_FALSE):
-        return SQL_FALSE if term == SQL_TRUE else SQL_TRUE
-    match term:
-        case App(Op.SQL_OR, args):
-            return _all([_negate(a) for a in args])
-    return app(Op.SQL_NOT, term)
-
-
-def _all(parts: list[Term]) -> Term:
-    """A conjunction, without conjuncts that follow from others."""
-    flat = list(dict.fromkeys(c for p in parts for c in sql_conjuncts(p)))
-    if SQL_FALSE in flat:
-        return SQL_FALSE
-    present = {v for c in flat for v in _not_null(c)}
-    conjuncts = []
-    for c in flat:
-        match c:
-            case App(Op.SQL_IS_NULL, (v,)) if v in present:
-                return SQL_FALSE
-            case App(Op.SQL_NOT, (App(Op.SQL_IS_NULL, (v,)),)) if v in present:
-                continue
-        conjuncts.append(c)
-    options = [[d for d in sql_disjuncts(c) if d not in _opposites(conjuncts)] for c in conjuncts]
-    if not all(options):
-        return SQL_FALSE
-    tight = tighten_conjuncts(list(dict.fromkeys(sql_disjunction(o) for o in options)))
-    return SQL_FALSE if SQL_FALSE in tight else sql_conjunction(tight)
-
-
-def _opposites(terms: list[Term]) -> set[Term]:
-    """Terms that are not true where all of these terms are."""
-    opposites: set[Term] = set()
-    for term in terms:
-        match term:
-            case App(Op.SQL_NOT, (inner,)):
-                opposites.add(inner)
-            case App(op, args) if op in OPPOSITE:
-                opposites |= {app(OPPOSITE[op], *args), app(Op.SQL_NOT, term)}
-            case App(op, _) if op is not Op.SQL_OR:
-                opposites.add(app(Op.SQL_NOT, term))
-        opposites |= {app(Op.SQL_IS_NULL, v) for v in _not_null(term)}
-    return opposites
-
-
-def _not_null(term: Term) -> tuple[Var, ...]:
-    """The columns that are not NULL where a comparison, or a test for NaN, is true."""
-    match term:
-        case App(Op.SQL_NOT, (App(op, args),)) | App(op, args) if (
-            op in AS_SPARK.values() and op is not Op.SQL_EQ_NULLSAFE
-        ):
-            return tuple(variables(*args))
-        case App(Op.SQL_IS_NAN, (Var() as v,)):
-            return (v,)
-        case App(Op.SQL_NOT, (App(op, args),)) | App(op, args) if op in SIGNATURES:
-            return tuple(variables(*args))
-        case App(Op.SQL_OR, parts):
-            alike = set.intersection(*(set(_not_null(p)) for p in parts))
-            return tuple(v for v in variables(term) if v in alike)
-    return ()
-
-
-def _is_certain(part: Term, parts: list[Term]) -> bool:
-    """Whether a comparison, its negation and NULL are all among the parts."""
-    nulls = [app(Op.SQL_IS_NULL, v) for v in _not_null(part)]
-    negations = [app(Op.SQL_NOT, part)]
-    if isinstance(part, App) and part.op in OPPOSITE:
-        negations.append(app(OPPOSITE[part.op], *part.args))
-    return bool(nulls) and set(nulls) <= set(parts) and any(n in parts for n in negations)
-
-
-def _any(parts: list[Term]) -> Term:
-    """A disjunction, without disjuncts that imply others."""
-    flat = list(dict.fromkeys(d for p in parts for d in sql_disjuncts(p)))
-    if any(p == SQL_TRUE for p in parts) or SQL_TRUE in flat:
-        return SQL_TRUE
-    flat = [d for d in flat if d != SQL_FALSE]
-    if not flat:
-        return SQL_FALSE
-    if any(_is_certain(d, flat) for d in flat):
-        return SQL_TRUE
-    sets = [set(sql_conjuncts(d)) for d in flat]
-    weakest = [d for d, s in zip(flat, sets, strict=True) if not any(o < s for o in sets)]
-    return sql_disjunction(weakest)
-
-
-# --- conjuncts that others decide ----------------------------------------------------------------
-
-
-_BELOW = {Op.SQL_GT: True, Op.SQL_GE: True, Op.SQL_LT: False, Op.SQL_LE: False}
-"""Whether a comparison is a bound from below."""
-_STRICT = (Op.SQL_GT, Op.SQL_LT)
-
-
-def tighten_conjuncts(conjuncts: Sequence[Term]) -> list[Term]:
-    """Conjuncts that are true for the same rows."""
-    tightest = [c for c in conjuncts if not any(_is_tighter(o, c) for o in conjuncts if o is not c)]
-    for listed in list(tightest):
-        column = _column(listed)
-        if column is not None:
-            others = [c for c in tightest if c is not listed and variables(c) == (column,)]
-            few = [e for e in sql_disjuncts(listed) if all(_holds(c, column, e) for c in others)]
-            unrelated = [c for c in tightest if c not in others]
-            tightest = [sql_disjunction(few) if c is listed else c for c in unrelated]
-    return tightest
-
-
-def _is_tighter(a: Term, b: Term) -> bool:
-    """Whether bound ``a`` of a value is true only where bound ``b`` of the same value is."""
-    match a, b:
-        case (
-            App(op, (x, Lit() as low)),
-            App(other_op, (y, Lit() as high)),
-        ) if x == y and op in _BELOW and other_op in _BELOW and _BELOW[op] == _BELOW[other_op]:
-            if low.value is None or high.value is None:
-                return False
-            order = sql_order(literal_value(low), literal_value(high))
-            if order == 0:
-                return op in _STRICT and other_op not in _STRICT
-            return (order > 0) == _BELOW[op]
-    return False
-
-
-def _column(conjunct: Term) -> Var | None:
-    """The column that is one of the constants of the conjunct, if the conjunct has that form."""
-    columns: set[Var] = set()
-    for part in sql_disjuncts(conjunct):
-        match part:
-            case App(Op.SQL_EQ, (Var() as v, Lit(_, value))) if value is not None:
-                columns.add(v)
-            case _:
-                return None
-    return columns.pop() if len(columns) == 1 else None
-
-
-def _holds(conjunct: Term, column: Var, equality: Term) -> bool:
-    """Whether a condition on the column is true for a constant."""
-    assert isinstance(equality, App)
-    constant = equality.args[1]
-    assert isinstance(constant, Lit)
-    env = {(column.scope, column.name): literal_value(constant)}
-    return evaluate(conjunct, env) is True

@@ -8,13 +8,32 @@ import ast
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, FLOAT, INT
-from presieve.ir.terms import App, Lit, Op, Term, bits_float, float_lit, int_lit, literal_value
+from presieve.ir.terms import (
+    App,
+    Lit,
+    Op,
+    Term,
+    bits_float,
+    float_lit,
+    int_lit,
+    literal_value,
+    string_lit,
+)
 from presieve.lift.execution.state import Flow, Operation, SymbolicMachine
 from presieve.lift.models.builtins.bit_flags import bitwise
 from presieve.lift.reason_words import operator
 from presieve.lift.values.ranges import Ranges
 from presieve.lift.values.symbolic import LITERAL, PLAIN, Scalar, Traits, Value, describe
-from presieve.semantics.smart_constructors import as_float, as_int, fold_constants, ite, or_
+from presieve.semantics.functions import SQUARE
+from presieve.semantics.smart_constructors import (
+    and_,
+    apply_function,
+    as_float,
+    as_int,
+    fold_constants,
+    ite,
+    or_,
+)
 from presieve.semantics.values import EXACT_INT_BOUND
 
 _MOST_POWER = 1000
@@ -90,6 +109,8 @@ def _compute(operation: Operation) -> Scalar:
         return _divide(m, flow, a, b)
     if a.base == INT and b.base == INT:
         return _int_binary(operation, a, b)
+    if isinstance(op, ast.Pow) and _is_two(b) and not numpy and not _is_wide(a):
+        return square_of_float(m, flow, Scalar(to_float(m, flow, a), a.traits))
     if type(op) not in _FLOAT_OPS:
         raise DeclineSignal("unsupported-operation", f"{operator(op)} is unsupported on floats")
     if _still_int(a) and _still_int(b):
@@ -144,6 +165,30 @@ def _power(a: Scalar, b: Scalar) -> Scalar:
     raise DeclineSignal("unsupported-operation", "powers other than ** 2 and ** 3")
 
 
+def _is_two(value: Scalar) -> bool:
+    return isinstance(value.term, Lit) and literal_value(value.term) == 2
+
+
+_LARGEST_ROOT = 1.3407807929942596e154
+"""The greatest double whose square is a double."""
+
+
+def square_of_float(m: SymbolicMachine, flow: Flow, value: Scalar) -> Scalar:
+    """Evaluate ``x ** 2``. The platform's ``pow`` rounds it, not always as a product is rounded."""
+    if value.traits.maybe_int:
+        raise DeclineSignal(
+            "mixed-types", "the square of what may be an integer: start it with 0.0"
+        )
+    x = value.term
+    negative = fold_constants(app(Op.PY_LT, x, float_lit(0.0)))
+    size = ite(negative, fold_constants(app(Op.FLOAT_NEG, x)), x)
+    large = fold_constants(app(Op.PY_GT, size, float_lit(_LARGEST_ROOT)))
+    finite = fold_constants(app(Op.PY_LT, size, float_lit(float("inf"))))
+    m.fail(flow, and_(large, finite), OverflowError)
+    square = apply_function(Op.FLOAT_CALL, size, string_lit(SQUARE))
+    return Scalar(square, Traits(maybe_nan=value.traits.maybe_nan))
+
+
 def _numpy_int(m: SymbolicMachine, op: ast.operator, a: Scalar, b: Scalar) -> Scalar:
     """Evaluate arithmetic on 64-bit NumPy integers. Declines operations that may wrap around."""
     if type(op) not in _INT_OPS or isinstance(op, ast.FloorDiv | ast.Mod):
@@ -181,6 +226,9 @@ def _divide(m: SymbolicMachine, flow: Flow, a: Scalar, b: Scalar) -> Scalar:
         quotient = _numpy_quotient(to_float(m, flow, a), to_float(m, flow, b))
         return Scalar(quotient, Traits(maybe_nan=True, numpy=True, wide=True))
     if a.base == INT and b.base == INT:
+        ratio = _ratio(m, a, b)
+        if ratio is not None:
+            return ratio
         if not (exact_as_float(a, m.ranges) and exact_as_float(b, m.ranges)):
             reason = "dividing integers that may exceed 2^53: keep one of them as a float"
             raise DeclineSignal("inexact-conversion", reason)
@@ -190,6 +238,16 @@ def _divide(m: SymbolicMachine, flow: Flow, a: Scalar, b: Scalar) -> Scalar:
     x, y = to_float(m, flow, a), to_float(m, flow, b)
     m.fail(flow, _is_zero(b.term), ZeroDivisionError)
     return Scalar(app(Op.FLOAT_DIV, x, y), Traits(maybe_nan=True, numpy=a.traits.numpy))
+
+
+def _ratio(m: SymbolicMachine, a: Scalar, b: Scalar) -> Scalar | None:
+    """Evaluate a large integer divided by a positive constant; None for other quotients."""
+    by = literal_value(b.term) if isinstance(b.term, Lit) else None
+    if exact_as_float(a, m.ranges) or not isinstance(by, int) or not 0 < by <= EXACT_INT_BOUND:
+        return None
+    if a.traits.numpy or not m.ranges.fits(a.term, "bigint"):
+        return None
+    return Scalar(apply_function(Op.INT_RATIO, a.term, b.term))
 
 
 def _small(value: Scalar, ranges: Ranges) -> bool:

@@ -9,12 +9,18 @@ from collections.abc import Callable
 from typing import cast
 
 from presieve.ir.ops import app
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, StructOf
 from presieve.ir.terms import Lit, Op, int_lit, literal_value
 from presieve.lift.execution import growing_lists, outer_containers
 from presieve.lift.execution.count_fields import rows_of
 from presieve.lift.execution.state import Comparison, ModelCall
-from presieve.lift.models.builtins import mathematics, sets, strings
+from presieve.lift.models.builtins import (
+    composites,
+    mathematics,
+    regular_expressions,
+    sets,
+    strings,
+)
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
 from presieve.lift.models.pandas import top_k
 from presieve.lift.models.pandas.timestamps import CALENDAR
@@ -25,6 +31,7 @@ from presieve.lift.values.join_values import merge
 from presieve.lift.values.symbolic import (
     LITERAL,
     DictV,
+    FindingsV,
     GrowingV,
     ListV,
     Scalar,
@@ -68,9 +75,15 @@ def length(call: ModelCall) -> Value:
     match flow.opened(m.force(of, flow)):
         case SetV() as operand:
             return sets.size(operand)
+        case Scalar() as whole if composites.is_composite(whole):
+            if isinstance(whole.base, StructOf):
+                return Scalar(int_lit(len(whole.base.names)), LITERAL)
+            return Scalar(composites.size(m.scalar(flow, whole).term))
         case Scalar() as text if text.base == STRING:
             term = m.scalar(flow, text).term
             return Scalar(apply_function(Op.TEXT_LENGTH, term))
+        case FindingsV() as findings:
+            return Scalar(regular_expressions.count_findings(findings))
         case SplitV(text, separator, True):
             number = app(Op.TEXT_COUNT, text, separator)
             return Scalar(app(Op.INT_ADD, number, int_lit(1)))

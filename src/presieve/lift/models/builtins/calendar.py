@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import ast
+import datetime as dt
+import re
 
 from presieve.ir.ops import app
-from presieve.ir.sorts import DATE, TIMESTAMP_NTZ, Sort
-from presieve.ir.terms import Op, Term, int_lit
+from presieve.ir.sorts import DATE, STRING, TIMESTAMP_NTZ, Sort
+from presieve.ir.terms import Op, Term, int_lit, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMachine
+from presieve.lift.models.builtins.strings import concatenate_texts
 from presieve.lift.models.registry import method
-from presieve.lift.values.symbolic import DaysV, Scalar, Value
+from presieve.lift.values.symbolic import DaysV, Scalar, Value, constant_of
 from presieve.semantics.smart_constructors import apply_function, fold_constants
 
 _OF_DATES = {"year": Op.DATE_YEAR, "month": Op.DATE_MONTH, "day": Op.DATE_DAY}
@@ -63,6 +66,62 @@ def date_of(call: ModelCall, value: Scalar) -> Scalar | None:
     if value.base != TIMESTAMP_NTZ:
         return None
     return Scalar(_day(call.m.scalar(call.flow, value, AttributeError).term))
+
+
+@method(Scalar, "strftime", arguments=1, owner=_is_time)
+def format_time(call: ModelCall, value: Scalar) -> Scalar | None:
+    """``d.strftime(form)`` of years, months, days, hours, minutes and seconds as numbers."""
+    form = constant_of(call.args[0], STRING)
+    if not isinstance(form, str):
+        return None
+    time = call.m.scalar(call.flow, value, AttributeError).term
+    text: Scalar = Scalar(string_lit(""))
+    for sign, other in re.findall(r"%(.)|([^%]+)", form, re.DOTALL):
+        part = Scalar(string_lit(other)) if other else _number_as_text(time, sign)
+        if part is None:
+            return None
+        text = concatenate_texts(text, part)
+    return text
+
+
+@method(Scalar, "isoformat", arguments=0, owner=_is_time)
+def iso_format(call: ModelCall, value: Scalar) -> Scalar | None:
+    """``d.isoformat()`` of a date."""
+    if value.base != DATE:
+        return None
+    day = call.m.scalar(call.flow, value, AttributeError).term
+    year = _digits(apply_function(Op.DATE_YEAR, day), 4)
+    parts = [year, *(_number_as_text(day, sign) for sign in "md")]
+    text = Scalar(string_lit(""))
+    for number, part in enumerate(p for p in parts if p is not None):
+        before = concatenate_texts(text, Scalar(string_lit("-"))) if number else text
+        text = concatenate_texts(before, part)
+    return text
+
+
+def _number_as_text(time: Term, sign: str) -> Scalar | None:
+    """Return what ``%Y`` and the like stand for; None if that is not known."""
+    if sign == "Y":
+        year = apply_function(Op.DATE_YEAR, _day(time))
+        return _digits(year, 4) if _PADS else Scalar(apply_function(Op.TEXT_OF_INT, year))
+    if sign in ("m", "d"):
+        op = Op.DATE_MONTH if sign == "m" else Op.DATE_DAY
+        return _digits(apply_function(op, _day(time)), 2)
+    if sign not in _OF_DAY:
+        return None
+    if time.sort == DATE:
+        return Scalar(string_lit("00"))
+    return _digits(apply_function(_OF_DAY[sign], time), 2)
+
+
+def _digits(number: Term, width: int) -> Scalar:
+    text = apply_function(Op.TEXT_OF_INT, number)
+    return Scalar(apply_function(Op.TEXT_ZFILL, text, int_lit(width)))
+
+
+_OF_DAY = {"H": Op.CLOCK_HOUR, "M": Op.CLOCK_MINUTE, "S": Op.CLOCK_SECOND}
+_PADS = dt.date(1, 1, 1).strftime("%Y") == "0001"
+"""Whether the platform writes a year with four digits; workers run on the same one."""
 
 
 def difference(operation: Operation) -> DaysV | None:

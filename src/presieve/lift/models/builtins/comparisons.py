@@ -13,6 +13,7 @@ from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import (
     BOOL,
+    COMPOSITES,
     DATE,
     FLOAT,
     INT,
@@ -35,6 +36,7 @@ from presieve.ir.terms import (
 )
 from presieve.lift.execution import growing_lists
 from presieve.lift.execution.state import Comparison, Flow, SymbolicMachine
+from presieve.lift.models.builtins import composites
 from presieve.lift.models.builtins.arithmetic import exact_as_float
 from presieve.lift.models.builtins.bit_flags import equal_flags
 from presieve.lift.models.builtins.decimals import compare_decimals
@@ -50,6 +52,7 @@ from presieve.lift.values.join_values import (
 from presieve.lift.values.symbolic import (
     BitsV,
     DictV,
+    FindingsV,
     GrowingV,
     HoleV,
     Known,
@@ -62,6 +65,7 @@ from presieve.lift.values.symbolic import (
     Scalar,
     SetV,
     SizeV,
+    SplitV,
     Traits,
     TupleV,
     Value,
@@ -72,7 +76,8 @@ from presieve.lift.values.symbolic import (
     without_tag,
 )
 from presieve.lift.values.whole_columns import DistinctV, NullableV
-from presieve.semantics.preimages import of_arguments
+from presieve.semantics import pattern_prefixes
+from presieve.semantics.preimages import of_arguments, spell_as
 from presieve.semantics.smart_constructors import (
     and_,
     apply_function,
@@ -127,6 +132,10 @@ def truth(m: SymbolicMachine, flow: Flow, value: Value) -> Term:
             return present if items else FALSE
         case MatchV(presence):
             return flow.decided(presence)
+        case FindingsV():
+            return flow.decided(_is_found(value))
+        case SplitV():
+            return TRUE
         case GrowingV():
             return flow.decided(growing_lists.nonempty(value))
         case LengthV(presence):
@@ -144,6 +153,11 @@ def truth(m: SymbolicMachine, flow: Flow, value: Value) -> Term:
     raise DeclineSignal("unsupported-expression", f"the truth of {describe(value)}")
 
 
+def _is_found(findings: FindingsV) -> Term:
+    pattern = string_lit(pattern_prefixes.anywhere(findings.pattern))
+    return apply_function(Op.TEXT_MATCHES, findings.text, pattern, int_lit(findings.flags))
+
+
 def truth_of_term(term: Term) -> Term:
     """Evaluate ``bool(value)`` of a value that is not None."""
     if term.sort == BOOL:
@@ -158,6 +172,8 @@ def truth_of_term(term: Term) -> Term:
         return negate(app(Op.PY_EQ, term, Lit(term.sort, "")))
     if _is_decimal(term):
         return negate(app(Op.PY_EQ, term, Lit(term.sort, 0)))
+    if isinstance(term.sort, COMPOSITES):
+        return composites.truth_of(term)
     return TRUE  # dates and datetimes
 
 
@@ -190,6 +206,8 @@ def compare(comparison: Comparison) -> Term:
             condition = equal(m, left, right)
         case ast.In() if isinstance(right, Scalar) and right.base == STRING:
             condition = _part_of(m, flow, left, right)
+        case ast.In() if isinstance(right, Scalar) and composites.is_composite(right):
+            condition = _element_of(m, flow, left, right)
         case ast.In():
             condition = member_of(m, left, right)
         case _:
@@ -268,6 +286,8 @@ def _is_nothing(value: Value) -> Term:
             return is_none(term)
         case TupleV() | ListV() | GrowingV() | DictV() | MapV() | SetV() | BitsV():
             return FALSE
+        case FindingsV() | SplitV():
+            return FALSE
         case OptTupleV(present, _) | MatchV(present):
             return negate(present)
     raise DeclineSignal("unsupported-operation", f"comparing {describe(value)} with None")
@@ -310,6 +330,8 @@ def _compare_present(m: SymbolicMachine, op: Op, a: Scalar, b: Scalar) -> Term |
 
 def _of_one_sort(m: SymbolicMachine, a: Scalar, b: Scalar) -> tuple[Term, Term] | None:
     """Convert both to terms of one sort that compare as in Python; None if they are never equal."""
+    if isinstance(a.base, COMPOSITES) or isinstance(b.base, COMPOSITES):
+        raise DeclineSignal("unsupported-operation", f"comparing {describe(a)} with {describe(b)}")
     if a.base == b.base:
         return a.term, b.term
     if a.base in _NUMBERS and b.base in _NUMBERS:
@@ -360,6 +382,14 @@ def member_of(m: SymbolicMachine, value: Value, among: Value) -> Term:
     return or_(*(equal(m, value, item) for item in items))
 
 
+def _element_of(m: SymbolicMachine, flow: Flow, element: Value, container: Scalar) -> Term:
+    condition = composites.contains(m, flow, element, container)
+    if condition is None:
+        reason = f"{describe(element)} in {describe(container)}, other than a constant in a list"
+        raise DeclineSignal("unsupported-expression", reason)
+    return condition
+
+
 def _part_of(m: SymbolicMachine, flow: Flow, part: Value, text: Scalar) -> Term:
     """Evaluate ``part in text`` for a constant ``part``."""
     part_text, within = constant_of(part, STRING), m.scalar(flow, text).term
@@ -367,7 +397,8 @@ def _part_of(m: SymbolicMachine, flow: Flow, part: Value, text: Scalar) -> Term:
         raise DeclineSignal("unsupported-expression", f"{describe(part)} in a text")
     if not part_text:
         return TRUE
-    return apply_function(Op.TEXT_CONTAINS, within, string_lit(str(part_text)))
+    spelled = spell_as(within, str(part_text)) or within
+    return apply_function(Op.TEXT_CONTAINS, spelled, string_lit(str(part_text)))
 
 
 def _hit(m: SymbolicMachine, value: Value, item: Value) -> Term:

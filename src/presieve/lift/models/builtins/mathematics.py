@@ -3,21 +3,31 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING
-from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, literal_value
+from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, literal_value, string_lit
 from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.builtins import strings
-from presieve.lift.models.builtins.arithmetic import absolute, exact_as_float, to_float
+from presieve.lift.models.builtins.arithmetic import (
+    absolute,
+    exact_as_float,
+    square_of_float,
+    to_float,
+)
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.models.registry import function
 from presieve.lift.values.symbolic import PLAIN, Scalar, Traits, constant_of, describe
 from presieve.lift.values.whole_columns import NullableV
 from presieve.semantics.smart_constructors import (
+    and_,
     apply_function,
     as_int,
     fold_constants,
     is_none,
+    ite,
     or_,
 )
 
@@ -136,6 +146,82 @@ def root(call: ModelCall) -> Scalar:
     return Scalar(
         apply_function(Op.FLOAT_SQRT, value.term), Traits(maybe_nan=value.traits.maybe_nan)
     )
+
+
+# --- functions whose last bits depend on the platform ---------------------------------------------
+
+
+@function(*(f"math.{n}" for n in ("exp", "expm1", "log", "log10", "log2", "log1p")), arguments=1)
+def grow(call: ModelCall) -> Scalar:
+    """``math.exp``, ``expm1``, ``log``, ``log10``, ``log2`` and ``log1p``: bounds are known."""
+    value, (beyond, error) = as_double(call), _LIMITS[call.name]
+    call.m.fail(call.flow, _above(value.term) if beyond is None else beyond(value.term), error)
+    return _called(value, call.name)
+
+
+@function(
+    *(f"math.{n}" for n in ("sin", "cos", "tan", "asin", "acos", "atan", "tanh")), arguments=1
+)
+def turn(call: ModelCall) -> Scalar:
+    """``math.sin``, ``cos``, ``tan``, ``asin``, ``acos``, ``atan`` and ``tanh``."""
+    value = as_double(call)
+    if call.name in ("sin", "cos", "tan"):
+        call.m.fail(call.flow, _is_infinite(value.term), ValueError)
+    elif call.name in ("asin", "acos"):
+        sides = _compare(Op.PY_LT, value.term, -1.0), _compare(Op.PY_GT, value.term, 1.0)
+        call.m.fail(call.flow, or_(*sides), ValueError)
+    return _called(value, call.name)
+
+
+@function("math.radians", "math.degrees", arguments=1)
+def convert_angle(call: ModelCall) -> Scalar:
+    """``math.radians`` and ``math.degrees``, which multiply by a constant."""
+    value = as_double(call)
+    factor = math.pi / 180.0 if call.name == "radians" else 180.0 / math.pi
+    return Scalar(app(Op.FLOAT_MUL, value.term, float_lit(factor)), Traits(maybe_nan=True))
+
+
+@function("math.pow", arguments=2)
+def power(call: ModelCall) -> Scalar | None:
+    """``math.pow(x, 2)``, as ``x ** 2``."""
+    exponent = constant_of(call.args[1], INT, FLOAT)
+    if exponent != 2:
+        return None
+    value = as_double(call._replace(args=call.args[:1]))
+    return square_of_float(call.m, call.flow, value)
+
+
+@function("numpy.sqrt", arguments=1)
+def numpy_root(call: ModelCall) -> Scalar:
+    """``numpy.sqrt`` of a number: NaN of one below zero."""
+    value = as_double(call)
+    negative = _compare(Op.PY_LT, value.term, 0.0)
+    zero = ite(negative, float_lit(0.0), value.term)
+    number = ite(negative, float_lit(math.nan), apply_function(Op.FLOAT_SQRT, zero))
+    return Scalar(number, Traits(maybe_nan=True, numpy=True, wide=True))
+
+
+def _called(value: Scalar, name: str) -> Scalar:
+    term = apply_function(Op.FLOAT_CALL, value.term, string_lit(name))
+    return Scalar(term, Traits(maybe_nan=value.traits.maybe_nan))
+
+
+def _compare(op: Op, term: Term, number: float) -> Term:
+    return fold_constants(app(op, term, float_lit(number)))
+
+
+def _above(term: Term) -> Term:
+    """Whether ``exp`` of a number is too large: between two doubles, far from either."""
+    finite = _compare(Op.PY_LT, term, math.inf)
+    return and_(_compare(Op.PY_GT, term, 709.782712893384), finite)
+
+
+_LIMITS: dict[str, tuple[Callable[[Term], Term] | None, type[BaseException]]] = {
+    **dict.fromkeys(("exp", "expm1"), (None, OverflowError)),
+    **dict.fromkeys(("log", "log10", "log2"), (lambda x: _compare(Op.PY_LE, x, 0.0), ValueError)),
+    "log1p": (lambda x: _compare(Op.PY_LE, x, -1.0), ValueError),
+}
+"""When these functions raise, and what."""
 
 
 def _number(call: ModelCall) -> Scalar:

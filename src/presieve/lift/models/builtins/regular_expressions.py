@@ -1,21 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trusted. Regular expressions: whether a pattern matches a text.
+"""Trusted. Regular expressions: whether a pattern matches a text, its groups, and replacements.
 
-The position and the groups of a match are not modelled. Source: the Python library reference,
-``re``.
+The position of a match is not modelled, nor a group that may take no part in it. Source: the Python
+library reference, ``re``.
 """
 
 from __future__ import annotations
 
 import re
 
-from presieve.ir.sorts import STRING
-from presieve.ir.terms import Op, int_lit, string_lit
-from presieve.lift.execution.state import ModelCall
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import INT, STRING
+from presieve.ir.terms import Op, Term, int_lit, string_lit
+from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.registry import function, method
-from presieve.lift.values.symbolic import Known, MatchV, Scalar, Value, constant_of
+from presieve.lift.values.symbolic import (
+    FindingsV,
+    Known,
+    MatchV,
+    Scalar,
+    TupleV,
+    Value,
+    constant_of,
+)
 from presieve.semantics import pattern_prefixes
 from presieve.semantics.functions import compile_pattern
+from presieve.semantics.preimages import of_arguments
 from presieve.semantics.smart_constructors import apply_function
 
 _FLAGS = int(re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII | re.UNICODE)
@@ -29,11 +39,8 @@ def _compiled_pattern(_: ModelCall, owner: Value) -> Known | None:
 @method(Known, "match", "search", "fullmatch", arguments=1, owner=_compiled_pattern)
 def match_pattern(call: ModelCall, owner: Known) -> Value | None:
     """``PATTERN.match(text)``, ``search`` and ``fullmatch``: of a compiled one."""
-    pattern = owner.target
-    assert isinstance(pattern, re.Pattern)
-    if not isinstance(pattern.pattern, str):
-        return None
-    return _match(call, pattern.pattern, pattern.flags, call.args[0])
+    pattern = _source(owner)
+    return None if pattern is None else _match(call, *pattern, call.args[0])
 
 
 @function("re.match", "re.search", "re.fullmatch", arguments=2)
@@ -43,18 +50,161 @@ def matched_here(call: ModelCall) -> Value | None:
     return None if pattern is None else _match(call, str(pattern), 0, call.args[1])
 
 
-def _match(call: ModelCall, pattern: str, flags: int, text: Value) -> Value | None:
+@method(Known, "sub", arguments=2, owner=_compiled_pattern)
+def substitute_compiled(call: ModelCall, owner: Known) -> Value | None:
+    """``PATTERN.sub(by, text)`` of a compiled pattern and a constant text."""
+    pattern = _source(owner)
+    return None if pattern is None else _substitute(call, *pattern, *call.args)
+
+
+@function("re.sub", arguments=3)
+def substitute_here(call: ModelCall) -> Value | None:
+    """``re.sub(pattern, by, text)`` with constants for the pattern and what replaces it."""
+    pattern = constant_of(call.args[0], STRING)
+    return None if pattern is None else _substitute(call, str(pattern), 0, *call.args[1:])
+
+
+@method(Known, "findall", arguments=1, owner=_compiled_pattern)
+def find_all_compiled(call: ModelCall, owner: Known) -> Value | None:
+    """``PATTERN.findall(text)`` of a compiled pattern with at most one group."""
+    pattern = _source(owner)
+    return None if pattern is None else _find_all(call, *pattern, call.args[0])
+
+
+@function("re.findall", arguments=2)
+def find_all_here(call: ModelCall) -> Value | None:
+    """``re.findall(pattern, text)`` with a constant pattern that has at most one group."""
+    pattern = constant_of(call.args[0], STRING)
+    return None if pattern is None else _find_all(call, str(pattern), 0, call.args[1])
+
+
+@method(MatchV, "group", arguments=range(2))
+def group_of(call: ModelCall, match: MatchV) -> Value | None:
+    """``match.group(i)`` of a group that takes part in every match, also by its name."""
+    return take_group(call.m, call.flow, match, call.args[0] if call.args else None)
+
+
+@method(MatchV, "groups", arguments=0)
+def groups_of(call: ModelCall, match: MatchV) -> Value | None:
+    """``match.groups()``, if all groups take part in every match."""
+    numbers = range(1, compile_pattern(match.pattern, match.flags).groups + 1)
+    if not all(pattern_prefixes.takes_part(match.pattern, match.flags, n) for n in numbers):
+        return None
+    call.m.fail(call.flow, negate(match.there), AttributeError)
+    return TupleV(tuple(_group(match, n) for n in numbers))
+
+
+def take_group(m: SymbolicMachine, flow: Flow, match: MatchV, key: Value | None) -> Scalar | None:
+    """Evaluate ``match.group(key)`` and ``match[key]``; AttributeError if nothing matches."""
+    number = 0 if key is None else constant_of(key, INT, STRING)
+    if isinstance(number, str):
+        number = compile_pattern(match.pattern, match.flags).groupindex.get(number)
+    if type(number) is not int or not pattern_prefixes.takes_part(
+        match.pattern, match.flags, number
+    ):
+        return None
+    m.fail(flow, negate(match.there), AttributeError)
+    return _group(match, number)
+
+
+def _group(match: MatchV, number: int) -> Scalar:
+    parameters = string_lit(match.pattern), int_lit(match.flags), string_lit(match.method)
+    return Scalar(apply_function(Op.TEXT_GROUP, match.text, *parameters, int_lit(number)))
+
+
+def finding_at(m: SymbolicMachine, flow: Flow, findings: FindingsV, key: Value) -> Scalar | None:
+    """Evaluate ``findings[0]``; IndexError if there is none."""
+    if constant_of(key, INT) != 0:
+        return None
+    m.fail(flow, negate(are_there(findings)), IndexError)
+    match = MatchV(are_there(findings), *_pattern_of(findings), "search")
+    return _group(match, findings.group)
+
+
+def are_there(findings: FindingsV) -> Term:
+    """Return whether there is a match."""
+    text, pattern, flags = _pattern_of(findings)
+    anywhere = string_lit(pattern_prefixes.anywhere(pattern))
+    return apply_function(Op.TEXT_MATCHES, text, anywhere, int_lit(flags))
+
+
+def count_findings(findings: FindingsV) -> Term:
+    """Return the number of matches."""
+    text, pattern, flags = _pattern_of(findings)
+    return apply_function(Op.TEXT_FOUND, text, string_lit(pattern), int_lit(flags))
+
+
+def _pattern_of(findings: FindingsV) -> tuple[Term, str, int]:
+    return findings.text, findings.pattern, findings.flags
+
+
+def words_of(text: Term) -> FindingsV:
+    """Return what ``text.split()`` gives: white space is the same for both."""
+    return FindingsV(text, r"\S+", 0)
+
+
+def _source(owner: Known) -> tuple[str, int] | None:
+    pattern = owner.target
+    assert isinstance(pattern, re.Pattern)
+    if not isinstance(pattern.pattern, str):
+        return None
+    return pattern.pattern, pattern.flags & ~int(re.UNICODE)
+
+
+def _subject(call: ModelCall, pattern: str, flags: int, text: Value) -> Term | None:
+    """Return the text that a pattern is applied to; None unless both are supported."""
     value = call.m.force(text, call.flow)
     if not isinstance(value, Scalar) or value.base != STRING or flags & ~_FLAGS:
         return None
-    if call.name == "search":
-        pattern = pattern_prefixes.anywhere(pattern)
-    elif call.name == "fullmatch":
-        pattern = pattern_prefixes.to_the_end(pattern)
-    try:
-        compile_pattern(pattern, flags)
-    except (re.error, ValueError):
+    for form in (pattern, pattern_prefixes.anywhere(pattern), pattern_prefixes.to_the_end(pattern)):
+        try:
+            compile_pattern(form, flags)
+        except (re.error, ValueError):
+            return None
+    return call.m.scalar(call.flow, value).term
+
+
+def _match(call: ModelCall, pattern: str, flags: int, text: Value) -> Value | None:
+    term = _subject(call, pattern, flags, text)
+    if term is None:
         return None
-    term = call.m.scalar(call.flow, value).term
-    parameters = (string_lit(pattern), int_lit(flags & ~int(re.UNICODE)))
-    return MatchV(apply_function(Op.TEXT_MATCHES, term, *parameters))
+    whole = {"search": pattern_prefixes.anywhere, "fullmatch": pattern_prefixes.to_the_end}
+    tested = whole.get(call.name, str)(pattern)
+    there = apply_function(Op.TEXT_MATCHES, term, string_lit(tested), int_lit(flags))
+    return MatchV(there, term, pattern, flags, call.name)
+
+
+def _substitute(call: ModelCall, pattern: str, flags: int, by: Value, text: Value) -> Value | None:
+    replacement, term = constant_of(by, STRING), _subject(call, pattern, flags, text)
+    if replacement is None or term is None:
+        return None
+    try:
+        compile_pattern(pattern, flags).sub(str(replacement), "")
+    except (re.error, IndexError):
+        return None
+    parameters = string_lit(pattern), int_lit(flags), string_lit(str(replacement))
+    return Scalar(apply_function(Op.TEXT_SUBSTITUTED, term, *parameters))
+
+
+def _find_all(call: ModelCall, pattern: str, flags: int, text: Value) -> Value | None:
+    term = _subject(call, pattern, flags, text)
+    if term is None:
+        return None
+    groups = compile_pattern(pattern, flags).groups
+    if groups > 1 or not pattern_prefixes.takes_part(pattern, flags, groups):
+        return None
+    return FindingsV(term, pattern, flags, groups)
+
+
+def word_at(m: SymbolicMachine, flow: Flow, findings: FindingsV, place: int) -> Scalar | None:
+    """Evaluate ``text.split()[place]``; IndexError if there are fewer words."""
+    if findings != words_of(findings.text):
+        return None
+    least = place + 1 if place >= 0 else -place
+    number = count_findings(findings)
+    m.fail(flow, of_arguments(app(Op.PY_LT, number, int_lit(least))), IndexError)
+    if place >= 0:
+        pattern = rf"(?:\S+\s+){{{place}}}(\S+)" if place else r"(\S+)"
+    else:
+        pattern = rf"(\S+)(?:\s+\S+){{{least - 1}}}\s*\Z"
+    return _group(MatchV(number, findings.text, pattern, 0, "search"), 1)

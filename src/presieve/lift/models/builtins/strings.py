@@ -9,18 +9,22 @@ functions of single values (:mod:`presieve.ir.functions`). Sources: the Python l
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from functools import partial
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, INT, STRING, Sort
-from presieve.ir.terms import TRUE, Lit, Op, Term, int_lit, string_lit
+from presieve.ir.terms import TRUE, App, Lit, Op, Term, int_lit, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMachine
+from presieve.lift.models.builtins import composites
 from presieve.lift.models.builtins.comparisons import boolean
+from presieve.lift.models.builtins.regular_expressions import words_of
 from presieve.lift.models.registry import method
 from presieve.lift.python.names import as_constant
 from presieve.lift.values.symbolic import (
+    FindingsV,
     ListV,
     NoneV,
     Scalar,
@@ -32,7 +36,7 @@ from presieve.lift.values.symbolic import (
 )
 from presieve.semantics import preimages
 from presieve.semantics.functions import WHITESPACE
-from presieve.semantics.preimages import of_arguments, two_valued
+from presieve.semantics.preimages import of_arguments, spell_as, two_valued
 from presieve.semantics.smart_constructors import (
     apply_function,
     fold_constants,
@@ -44,7 +48,14 @@ from presieve.semantics.smart_constructors import (
 
 _LONGEST = 10_000
 """Maximum width, in characters, of a padded constant that is computed."""
-_PADDING = ("zfill", "ljust", "rjust", "center")
+_END = 2**63
+"""The end of a slice that goes to the end of the text."""
+_PADDING = ("ljust", "rjust", "center")
+_PLACES = {
+    **dict.fromkeys(("find", "index"), Op.TEXT_FIND),
+    **dict.fromkeys(("rfind", "rindex"), Op.TEXT_RFIND),
+    "count": Op.TEXT_COUNT,
+}
 _CASES = {"upper": Op.TEXT_UPPER, "lower": Op.TEXT_LOWER}
 _STRIPS = {"strip": Op.TEXT_STRIP, "lstrip": Op.TEXT_LSTRIP, "rstrip": Op.TEXT_RSTRIP}
 _WRITTEN: dict[Sort, Callable[[Term], Term]] = {
@@ -68,12 +79,9 @@ def _term(call: ModelCall, text: Scalar) -> Term:
     return call.m.scalar(call.flow, text, AttributeError).term
 
 
-@text_method(
-    *("rsplit", "splitlines", "partition", "rpartition", "capitalize", "title", "casefold"),
-    *("swapcase", "zfill", "ljust", "rjust", "center", "removesuffix"),
-)
+@text_method("splitlines", "ljust", "rjust", "center")
 def compute_constant(call: ModelCall, text: Scalar) -> Value | None:
-    """``text.title()`` and the like of constants."""
+    """``text.center(9)`` and the like of constants."""
     name, zone = call.name, call.m.columns.zone
     plain = [constant_of(v, STRING, INT) for v in (text, *call.args)]
     if None in plain:
@@ -113,10 +121,37 @@ def number_in(call: ModelCall, text: Scalar, kind: str) -> Term:
     """Return ``float(text)`` or ``int(text)`` as an opaque function: only Python defines which
     texts are accepted, and their values. Other texts raise ValueError.
     """
+    whole = digits_of(text.term) if kind == "int" else None
+    if whole is not None:
+        return whole[0]
     call.m.fail(
         call.flow, negate(apply_function(Op.TEXT_IS, text.term, string_lit(kind))), ValueError
     )
     return apply_function(Op.TEXT_TO_INT if kind == "int" else Op.TEXT_TO_FLOAT, text.term)
+
+
+def digits_of(text: Term) -> tuple[Term, int] | None:
+    """Return the number that a text of digits is, and how many there are, or 0 if that depends on
+    the row; None for other texts.
+    """
+    match text:
+        case Lit(_, str() as digits) if digits.isascii() and digits.isdigit():
+            return int_lit(int(digits)), len(digits)
+        case App(Op.TEXT_OF_INT, (App(Op.DATE_YEAR) as year,)):
+            return year, 0  # Python's years begin with 1
+        case App(
+            Op.TEXT_ZFILL, (App(Op.TEXT_OF_INT, (App(op) as number,)), Lit(_, int() as width))
+        ):
+            low, high = (1, 9999) if op is Op.DATE_YEAR else preimages.EXTENTS.get(op, (-1, 0))
+            return (number, width) if low >= 0 and high < 10**width else None
+        case App(Op.TEXT_CONCAT, (first, second)):
+            before, after = digits_of(first), digits_of(second)
+            if before is None or after is None or not after[1]:
+                return None
+            shifted = fold_constants(app(Op.INT_MUL, before[0], int_lit(10 ** after[1])))
+            total = fold_constants(app(Op.INT_ADD, shifted, after[0]))
+            return total, before[1] + after[1] if before[1] else 0
+    return None
 
 
 @text_method("upper", "lower", arguments=0)
@@ -166,48 +201,118 @@ def ends_with_any(text: Term, ends: Value) -> Term | None:
     """Return whether a text ends with this, or with one of a tuple; None unless constant."""
     candidates = ends.items if isinstance(ends, TupleV) else (ends,)
     words = [constant_of(e, STRING) for e in candidates]
-    tests = (apply_function(Op.TEXT_ENDS, text, string_lit(str(w))) if w else TRUE for w in words)
+    tests = (_ends_with(text, str(w)) if w else TRUE for w in words)
     return None if None in words else or_(*tests)
 
 
-@text_method("find", "index", "count")
+def _ends_with(text: Term, end: str) -> Term:
+    return apply_function(Op.TEXT_ENDS, spell_as(text, end) or text, string_lit(end))
+
+
+@text_method("find", "rfind", "index", "rindex", "count")
 def place_of(call: ModelCall, text: Scalar) -> Value | None:
-    """``text.find(part)``, ``index``, which raises where there is none, and ``count``: of constants
-    that are not empty.
+    """``text.find(part)``, ``rfind``, ``index`` and ``rindex``, which raise where there is none,
+    and ``count``: of constants that are not empty.
     """
     literals = _literals(call)
     if literals is None or len(literals) != 1 or not literals[0].value:
         return compute_constant(call, text)
     m, flow = call.m, call.flow
     term = _term(call, text)
-    if call.name == "index":
+    if call.name in ("index", "rindex"):
         m.fail(flow, negate(apply_function(Op.TEXT_CONTAINS, term, *literals)), ValueError)
-    return _apply(Op.TEXT_COUNT if call.name == "count" else Op.TEXT_FIND, term, *literals)
+    return _apply(_PLACES[call.name], term, *literals)
 
 
-@text_method("split")
+@text_method("capitalize", "title", "casefold", "swapcase", arguments=0)
+def recase(call: ModelCall, text: Scalar) -> Value | None:
+    """``text.title()``, ``capitalize``, ``casefold`` and ``swapcase``."""
+    return _apply(Op.TEXT_RECASED, _term(call, text), string_lit(call.name))
+
+
+@text_method("zfill", arguments=1)
+def fill_with_zeros(call: ModelCall, text: Scalar) -> Value | None:
+    """``text.zfill(n)`` with a constant ``n``."""
+    width = constant_of(call.args[0], INT)
+    if type(width) is not int:
+        return None
+    if width > _LONGEST:
+        raise call.decline("too-large", f"a string of more than {_LONGEST} characters")
+    return _apply(Op.TEXT_ZFILL, _term(call, text), int_lit(width))
+
+
+@text_method("removesuffix", arguments=1)
+def without_suffix(call: ModelCall, text: Scalar) -> Value | None:
+    """``text.removesuffix(suffix)`` of a constant."""
+    literals = _literals(call)
+    if literals is None:
+        return None
+    term, suffix = _term(call, text), str(literals[0].value)
+    if not suffix:
+        return Scalar(term)
+    ends = apply_function(Op.TEXT_ENDS, term, *literals)
+    return Scalar(ite(ends, without_last(term, len(suffix)), term))
+
+
+@text_method("partition", "rpartition", arguments=1)
+def partition(call: ModelCall, text: Scalar) -> Value | None:
+    """``text.partition(separator)`` and ``rpartition`` of a constant that is not empty."""
+    literals = _literals(call)
+    if literals is None or not literals[0].value:
+        return None
+    term, separator = _term(call, text), literals[0]
+    cut, first = apply_function(Op.TEXT_CONTAINS, term, separator), call.name == "partition"
+    before, after = _sides(SplitV(term, separator, False, True, not first))
+    none = string_lit("")
+    parts = (ite(cut, before, term if first else none), ite(cut, separator, none))
+    return TupleV(tuple(map(Scalar, (*parts, ite(cut, after, none if first else term)))))
+
+
+def _sides(parts: SplitV) -> tuple[Term, Term]:
+    """Return what stands before and after the first or last separator, where there is one."""
+    text, separator = parts.text, parts.separator
+    place = apply_function(Op.TEXT_RFIND if parts.last else Op.TEXT_FIND, text, separator)
+    end = app(
+        Op.INT_ADD, place, int_lit(len(str(separator.value if isinstance(separator, Lit) else "")))
+    )
+    if parts.last:
+        before = apply_function(Op.TEXT_SLICE, text, int_lit(0), place)
+        return before, apply_function(Op.TEXT_PART, text, separator, int_lit(-1))
+    after = apply_function(Op.TEXT_SLICE, text, end, int_lit(_END))
+    return apply_function(Op.TEXT_PART, text, separator, int_lit(0)), after
+
+
+@text_method("split", "rsplit")
 def split(call: ModelCall, text: Scalar) -> Value | None:
-    """``text.split(separator)`` of a constant, of which one part is used; of parts that are counted
-    off (``split("-", 1)``) the first.
+    """``text.split(separator)`` and ``rsplit`` of a constant, of which one part is used; of parts
+    that are counted off (``split("-", 1)``) both, or the first; and ``text.split()``.
     """
     computed_value = compute_constant(call, text)
-    if computed_value is not None or not 1 <= len(call.args) <= 2:
+    if computed_value is not None or len(call.args) > 2:
         return computed_value
-    separator, most = constant_of(call.args[0], STRING), None
+    if not call.args:
+        return words_of(_term(call, text))
+    separator, most = constant_of(call.args[0], STRING), -1
     if len(call.args) == 2:
-        most = constant_of(call.args[1], INT)
-        if not isinstance(most, int) or most == 0:
+        number = constant_of(call.args[1], INT)
+        if type(number) is not int or number == 0:
             return None
+        most = number
     if not separator:
         return None
-    term = _term(call, text)
-    return SplitV(term, string_lit(str(separator)), most is None or int(most) < 0)
+    term, literal = _term(call, text), string_lit(str(separator))
+    if most < 0:
+        return SplitV(term, literal, True)
+    return SplitV(term, literal, False, most == 1, call.name == "rsplit")
 
 
 def part_at(m: SymbolicMachine, flow: Flow, parts: SplitV, key: Value) -> Scalar:
     """Return one part of a split text; IndexError if there are fewer parts."""
     place = constant_of(key, INT)
-    if type(place) is not int or (not parts.counted and place != 0):
+    if parts.once and place in (0, 1, -1):
+        assert isinstance(place, int)
+        return _part_of_two(m, flow, parts, place)
+    if type(place) is not int or (not parts.counted and (place != 0 or parts.last)):
         raise DeclineSignal("unsupported-expression", "this part of a text")
     least = place if place >= 0 else -place - 1
     if least:
@@ -216,13 +321,33 @@ def part_at(m: SymbolicMachine, flow: Flow, parts: SplitV, key: Value) -> Scalar
     return _apply(Op.TEXT_PART, parts.text, parts.separator, int_lit(place))
 
 
+def _part_of_two(m: SymbolicMachine, flow: Flow, parts: SplitV, place: int) -> Scalar:
+    """Return a part of a text that is cut once, or not at all."""
+    cut = apply_function(Op.TEXT_CONTAINS, parts.text, parts.separator)
+    before, after = _sides(parts)
+    if place == 1:
+        m.fail(flow, negate(cut), IndexError)
+        return Scalar(after)
+    return Scalar(ite(cut, before if place == 0 else after, parts.text))
+
+
 @text_method("join", arguments=1)
 def join_texts(call: ModelCall, text: Scalar) -> Value | None:
-    """``text.join([a, b])`` of texts that are written out."""
+    """``text.join([a, b])`` of texts that are written out, and ``text.join(other.split())``."""
     of = call.flow.opened(call.args[0])
+    if isinstance(of, FindingsV) and of == words_of(of.text):
+        separator = constant_of(text, STRING)
+        return (
+            None
+            if separator is None
+            else _apply(Op.TEXT_WORDS, of.text, string_lit(str(separator)))
+        )
+    m, flow = call.m, call.flow
+    array = m.force(call.args[0], flow)
+    if isinstance(array, Scalar) and composites.is_composite(array):
+        return composites.join(m, flow, text, array)
     if not isinstance(of, ListV | TupleV):
         return None
-    m, flow = call.m, call.flow
     parts = [m.scalar(flow, i, None) for i in of.items]
     if any(p.base != STRING for p in parts):
         return None
@@ -235,13 +360,47 @@ def join_texts(call: ModelCall, text: Scalar) -> Value | None:
 
 
 def sum_of(operation: Operation) -> Scalar | None:
-    """Evaluate ``a + b`` of texts; None for other operations."""
+    """Evaluate ``a + b`` of texts, and a constant text times a number; None for others."""
     m, flow, op, left, right = operation
+    if isinstance(op, ast.Mult):
+        return _repeat(left, right) or _repeat(right, left)
+    if isinstance(op, ast.Mod):
+        return _fill_form(m, flow, left, right)
     texts = all(isinstance(v, Scalar) and v.base == STRING for v in (left, right))
     if not texts or not isinstance(op, ast.Add):
         return None
     a, b = (m.scalar(flow, v) for v in (left, right))
     return concatenate_texts(a, b)
+
+
+def _fill_form(m: SymbolicMachine, flow: Flow, form: Value, values: Value) -> Scalar | None:
+    """Evaluate ``"%s-%02d" % (a, b)`` of texts and integers; None for other forms."""
+    text = constant_of(form, STRING)
+    if not isinstance(text, str):
+        return None
+    items = list(values.items) if isinstance(values, TupleV) else [values]
+    signs = re.findall(r"%(0\d+d)|%(.)|([^%]+)", text, re.DOTALL)
+    if sum(not other for *_, other in signs) != len(items):
+        return None
+    formatted_text = Scalar(string_lit(""))
+    for zeros, sign, other in signs:
+        if other:
+            part = Scalar(string_lit(other))
+        elif sign == "s":
+            part = write_as_text(m, flow, items.pop(0))
+        elif zeros or sign == "d":
+            part = write_number(m, flow, items.pop(0), zeros or "d")
+        else:
+            return None
+        formatted_text = concatenate_texts(formatted_text, part)
+    return formatted_text
+
+
+def _repeat(text: Value, times: Value) -> Scalar | None:
+    part, number = constant_of(text, STRING), constant_of(times, INT)
+    if not isinstance(part, str) or type(number) is not int or len(part) * number > _LONGEST:
+        return None
+    return Scalar(string_lit(part * number))
 
 
 def concatenate_texts(a: Scalar, b: Scalar) -> Scalar:
@@ -271,6 +430,8 @@ def format_text(m: SymbolicMachine, node: ast.JoinedStr, flow: Flow) -> Scalar:
         match part:
             case ast.FormattedValue(value, -1 | 115, None):
                 shown = write_as_text(m, flow, m.evaluate(value, flow))
+            case ast.FormattedValue(value, -1, ast.JoinedStr([ast.Constant(str() as form)])):
+                shown = write_number(m, flow, m.evaluate(value, flow), form)
             case ast.Constant(str() as text):
                 shown = Scalar(string_lit(text))
             case _:
@@ -280,28 +441,74 @@ def format_text(m: SymbolicMachine, node: ast.JoinedStr, flow: Flow) -> Scalar:
     return formatted_text
 
 
+def write_number(m: SymbolicMachine, flow: Flow, value: Value, form: str) -> Scalar:
+    """Evaluate ``f"{value:05d}"`` of an integer: its digits with leading zeros."""
+    zeros = re.fullmatch(r"0(\d{1,3})d?", form)
+    number = m.scalar(flow, value)
+    if number.base != INT or number.traits.numpy or (zeros is None and form != "d"):
+        reason = "a format, as in f'{x:.2f}', is not read"
+        raise DeclineSignal("unsupported-expression", reason)
+    digits = apply_function(Op.TEXT_OF_INT, number.term)
+    return (
+        Scalar(digits) if zeros is None else _apply(Op.TEXT_ZFILL, digits, int_lit(int(zeros[1])))
+    )
+
+
 # --- slices ---------------------------------------------------------------------------------------
 
 
 def slice_text(m: SymbolicMachine, flow: Flow, text: Scalar, where: ast.Slice) -> Scalar | None:
-    """Evaluate ``text[a:b]`` with constant bounds; ``b`` must not be negative."""
-    bounds = (None if e is None else constant_of(m.evaluate(e, flow), INT) for e in _ends(where))
-    ends = [e if type(e) is int else None for e in bounds]
-    unknown = sum(e is not None for e in _ends(where)) != sum(e is not None for e in ends)
-    if unknown or where.step is not None:
-        return None
-    start, stop = ends
+    """Evaluate ``text[a:b]``, and ``text[::-1]``."""
+    if where.step is not None:
+        return _read_backwards(m, flow, text, where)
+    bounds = [None if e is None else m.evaluate(e, flow) for e in _ends(where)]
+    ends = [None if b is None else constant_of(b, INT) for b in bounds]
+    if any(b is not None and type(e) is not int for b, e in zip(bounds, ends, strict=True)):
+        return _slice_between(m, flow, text, bounds)
+    start, stop = (e if type(e) is int else None for e in ends)
     term = m.scalar(flow, text).term
     if start is not None and start < 0:
-        return _apply(Op.TEXT_LAST, term, int_lit(-start)) if stop is None else None
+        last = apply_function(Op.TEXT_LAST, term, int_lit(-start))
+        if stop is None:
+            return Scalar(last)
+        return Scalar(without_last(last, -stop)) if stop < 0 else None
     if stop is None:
         return Scalar(_text_from(term, start or 0))
     if stop < 0:
-        return None
+        return Scalar(without_last(_text_from(term, start or 0), -stop))
     size = stop - (start or 0)
     if size <= 0:
         return Scalar(string_lit(""))
     return _apply(Op.TEXT_HEAD, _text_from(term, start or 0), int_lit(size))
+
+
+def _read_backwards(
+    m: SymbolicMachine, flow: Flow, text: Scalar, where: ast.Slice
+) -> Scalar | None:
+    assert where.step is not None
+    if constant_of(m.evaluate(where.step, flow), INT) != -1 or _ends(where) != (None, None):
+        return None
+    return _apply(Op.TEXT_REVERSE, m.scalar(flow, text).term)
+
+
+def _slice_between(
+    m: SymbolicMachine, flow: Flow, text: Scalar, bounds: list[Value | None]
+) -> Scalar | None:
+    """Evaluate a slice whose bounds are integers that depend on the row."""
+    term = m.scalar(flow, text).term
+    ends = [None if b is None else m.scalar(flow, b) for b in bounds]
+    if any(e is not None and (e.base != INT or e.traits.numpy) for e in ends):
+        return None
+    start, stop = (
+        int_lit(d) if e is None else e.term for e, d in zip(ends, (0, _END), strict=True)
+    )
+    return _apply(Op.TEXT_SLICE, term, start, stop)
+
+
+def without_last(text: Term, count: int) -> Term:
+    """Return the text without its last characters."""
+    backwards = apply_function(Op.TEXT_REVERSE, text)
+    return apply_function(Op.TEXT_REVERSE, _text_from(backwards, count))
 
 
 def _ends(where: ast.Slice) -> tuple[ast.expr | None, ast.expr | None]:
@@ -355,4 +562,4 @@ def starts_with(text: Term, prefix: str) -> Term:
     """Return whether a text starts with a prefix."""
     if not prefix:
         return TRUE
-    return two_valued(preimages.starts_with(text, prefix))
+    return two_valued(preimages.starts_with(spell_as(text, prefix) or text, prefix))

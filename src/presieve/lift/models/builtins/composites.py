@@ -1,0 +1,288 @@
+"""Trusted. Arrays, maps and structs that a scalar UDF gets: lists, dicts and rows.
+
+Spark passes a list, a dict or a ``Row`` of Python's values, where NULL is None
+(``ArrowTableToRowsConversion`` and ``EvaluatePython.toJava``, Spark 4.3.0). Their sizes, elements
+at constant places and fields are known. Of what a function computes from all elements, only the
+result for an array without any is known.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable
+
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import (
+    BOOL,
+    DATE,
+    FLOAT,
+    INT,
+    STRING,
+    ArrayOf,
+    MapOf,
+    Sort,
+    StructOf,
+    strip,
+)
+from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, float_lit, int_lit, none_lit, string_lit
+from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
+from presieve.lift.models.registry import method
+from presieve.lift.values.join_values import merge
+from presieve.lift.values.symbolic import NONE, Scalar, Traits, Value, constant_of
+from presieve.semantics.preimages import REPLACEMENT
+from presieve.semantics.smart_constructors import (
+    and_,
+    apply_function,
+    fold_constants,
+    is_none,
+    ite,
+)
+
+_KNOWN: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, DATE)
+_OF_ROWS = frozenset({*dir(tuple), "asDict"})
+"""Names that a ``Row`` has for other things than its fields."""
+_STAND_INS: dict[Sort, Lit] = {
+    BOOL: FALSE,
+    INT: int_lit(0),
+    FLOAT: float_lit(0.0),
+    STRING: string_lit(""),
+}
+_CALLS = ("len", "abs", "str", "int", "float", "round", "min", "max", "bool")
+"""Python's own functions that a computation may call: they have no effects."""
+_METHODS = ("lower", "upper", "strip", "startswith", "endswith", "replace", "split", "isdigit")
+
+
+def is_composite(value: Value) -> bool:
+    """Return whether this is an array, a map or a struct of a column."""
+    return isinstance(value, Scalar) and isinstance(value.base, ArrayOf | MapOf | StructOf)
+
+
+def size(term: Term) -> Term:
+    """Return the number of elements of an array or a map."""
+    return apply_function(Op.ARRAY_SIZE, _elements(term))
+
+
+def truth_of(term: Term) -> Term:
+    """Return whether an array or a map has elements; a row is always true."""
+    if isinstance(strip(term.sort), StructOf):
+        return TRUE
+    return fold_constants(app(Op.PY_GT, size(term), int_lit(0)))
+
+
+def _elements(term: Term) -> Term:
+    return apply_function(Op.MAP_KEYS, term) if isinstance(strip(term.sort), MapOf) else term
+
+
+def contains(m: SymbolicMachine, flow: Flow, key: Value, value: Scalar) -> Term | None:
+    """Evaluate ``key in value`` of a constant and an array or a map; None if it is not known."""
+    container = m.scalar(flow, value).term
+    literal = _literal(m, key)
+    elements = _elements(container)
+    if literal is None or strip(elements.sort) != ArrayOf(literal.sort) or literal.sort == FLOAT:
+        return None
+    place = apply_function(Op.ARRAY_FIND, elements, literal)
+    return fold_constants(app(Op.PY_GT, place, int_lit(0)))
+
+
+def _literal(m: SymbolicMachine, key: Value) -> Lit | None:
+    """Return a constant that the bytes of a text are compared with."""
+    if not isinstance(key, Scalar) or not isinstance(key.term, Lit):
+        return None
+    return None if key.base == STRING and REPLACEMENT in str(key.term.value) else key.term
+
+
+def item(m: SymbolicMachine, flow: Flow, value: Scalar, key: Value) -> Value | None:
+    """Evaluate ``value[key]`` with a constant key; None if it is not known."""
+    term = m.scalar(flow, value).term
+    match value.base:
+        case ArrayOf():
+            place = constant_of(key, INT)
+            if type(place) is not int:
+                return None
+            least = place + 1 if place >= 0 else -place
+            short = fold_constants(app(Op.PY_LT, size(term), int_lit(least)))
+            m.fail(flow, short, IndexError)
+            return _element(m, apply_function(Op.ARRAY_AT, term, int_lit(place)))
+        case MapOf():
+            found, literal = contains(m, flow, key, value), _literal(m, key)
+            if found is None or literal is None:
+                return None
+            m.fail(flow, negate(found), KeyError)
+            return _element(m, apply_function(Op.MAP_AT, term, literal))
+        case StructOf(names):
+            place = constant_of(key, INT, STRING)
+            if type(place) is int and -len(names) <= place < len(names):
+                place = names[place]
+            return field(m, flow, value, place) if isinstance(place, str) else None
+    return None
+
+
+def field(m: SymbolicMachine, flow: Flow, value: Scalar, name: str) -> Value | None:
+    """Evaluate ``value["name"]`` of a row; None if it has no such field."""
+    assert isinstance(value.base, StructOf)
+    if name not in value.base.names:
+        return None
+    term = m.scalar(flow, value).term
+    return _element(m, apply_function(Op.STRUCT_FIELD, term, string_lit(name)))
+
+
+def attribute(m: SymbolicMachine, flow: Flow, value: Value, name: str) -> Value | None:
+    """Evaluate ``value.name`` of a row; None for other values and names."""
+    if not isinstance(value, Scalar) or not isinstance(value.base, StructOf) or name in _OF_ROWS:
+        return None
+    m.fail(flow, is_none(value.term), AttributeError)
+    return field(m, flow, value, name)
+
+
+def _element(m: SymbolicMachine, term: Term) -> Value | None:
+    """Return an element as Python has it, which may be None."""
+    base = strip(term.sort)
+    if isinstance(base, ArrayOf | MapOf | StructOf):
+        return Scalar(term)
+    if base not in _KNOWN:
+        return None
+    if base == STRING and not m.columns.arrow:
+        term = apply_function(Op.TEXT_DECODED, term)
+    return Scalar(term, Traits(maybe_nan=base == FLOAT))
+
+
+def _map(call: ModelCall, owner: Value) -> Scalar | None:
+    value = call.m.force(owner, call.flow)
+    is_map = isinstance(value, Scalar) and isinstance(value.base, MapOf)
+    return value if isinstance(value, Scalar) and is_map else None
+
+
+@method(Scalar, "get", arguments=range(1, 3), owner=_map)
+def get_value(call: ModelCall, value: Scalar) -> Value | None:
+    """``map.get(key, default)`` of a column of maps, with a constant key."""
+    m, flow, (key, *defaults) = call.m, call.flow, call.args
+    present = m.scalar(flow, value, AttributeError)
+    found, literal = contains(m, flow, key, present), _literal(m, key)
+    if found is None or literal is None:
+        return None
+    element = _element(m, apply_function(Op.MAP_AT, present.term, literal))
+    default = m.force(defaults[0], flow) if defaults else NONE
+    return None if element is None else merge(found, element, default)
+
+
+# --- computations over all elements ---------------------------------------------------------------
+
+
+def computed(call: ModelCall, array: Scalar, node: ast.expr) -> Value | None:
+    """Evaluate ``any``, ``all``, ``sum``, ``min`` or ``max`` of an array's elements, or of what is
+    computed from them: a value of which nothing is known, but for an array without elements.
+    """
+    m, flow = call.m, call.flow
+    if not isinstance(array.base, ArrayOf) or not _is_harmless(m, flow, node):
+        return None
+    term = m.scalar(flow, array).term
+    empty = fold_constants(app(Op.PY_EQ, size(term), int_lit(0)))
+    text = f"{call.name} {ast.unparse(node)}{_constants_of(m, node)}"
+    sort = _sort_of_result(call.name, array.base, node)
+    if sort is None:
+        return None
+    m.fail(flow, and_(negate(empty), _unknown(term, f"{text} raises", FALSE)))
+    match call.name:
+        case "any":
+            return Scalar(and_(negate(empty), _unknown(term, text, FALSE)))
+        case "all":
+            return Scalar(ite(empty, TRUE, _unknown(term, text, FALSE)))
+        case "sum" if sort == INT:
+            return Scalar(ite(empty, int_lit(0), _unknown(term, text, int_lit(0))))
+        case "sum":
+            total = ite(empty, float_lit(0.0), _unknown(term, text, float_lit(0.0)))
+            return Scalar(total, Traits(maybe_int=True, maybe_nan=True))
+        case "min" | "max":
+            m.fail(flow, empty, ValueError)
+            best = _unknown(term, text, none_lit(sort))
+            return Scalar(best, Traits(maybe_nan=sort == FLOAT))
+    return None
+
+
+def join(m: SymbolicMachine, flow: Flow, separator: Scalar, array: Scalar) -> Scalar | None:
+    """Evaluate ``",".join(array)`` of texts, which is known for an array without elements."""
+    between = constant_of(separator, STRING)
+    if between is None or array.base != ArrayOf(STRING):
+        return None
+    term = m.scalar(flow, array).term
+    empty = fold_constants(app(Op.PY_EQ, size(term), int_lit(0)))
+    m.fail(flow, and_(negate(empty), _unknown(term, "join raises", FALSE)), TypeError)
+    joined = _unknown(term, f"join {between!r}", string_lit(""))
+    return Scalar(ite(empty, string_lit(""), joined))
+
+
+def _unknown(term: Term, text: str, stand_in: Lit) -> Term:
+    return apply_function(Op.ELEMENTS, term, string_lit(text), stand_in)
+
+
+def _sort_of_result(name: str, array: ArrayOf, node: ast.expr) -> Sort | None:
+    """Return the sort of the elements that are reduced; None if it is not known."""
+    if name in ("any", "all"):
+        return BOOL
+    element: ast.expr = node
+    if isinstance(node, ast.GeneratorExp | ast.ListComp):
+        element, target = node.elt, node.generators[0].target
+        if isinstance(element, ast.Constant) and type(element.value) is int and name == "sum":
+            return INT
+        if ast.unparse(element) != ast.unparse(target):
+            return None
+    return array.of if array.of in (INT, FLOAT) else None
+
+
+def _constants_of(m: SymbolicMachine, node: ast.expr) -> str:
+    """Write the constants from outside that a computation uses: another function's may differ."""
+    own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - own - set(_CALLS)
+    outer = sorted(n for n in names if any(n in s for s in (m.names.closure, m.names.globals)))
+    return "".join(f"; {name} = {_written(m.names.lookup(name))}" for name in outer)
+
+
+def _written(value: object) -> str:
+    if isinstance(value, set | frozenset):
+        return f"{{{', '.join(sorted(map(repr, value)))}}}"
+    return repr(value)
+
+
+def _is_harmless(m: SymbolicMachine, flow: Flow, node: ast.expr) -> bool:
+    """Return whether a computation depends on nothing but the elements and constants from outside,
+    and has no effects.
+    """
+    if isinstance(node, ast.Name):
+        return True
+    if not isinstance(node, ast.GeneratorExp | ast.ListComp) or len(node.generators) != 1:
+        return False
+    (loop,) = node.generators
+    own = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+    parts = [node.elt, *loop.ifs]
+    return all(_is_plain(m, flow, n, own) for part in parts for n in ast.walk(part))
+
+
+def _is_plain(m: SymbolicMachine, flow: Flow, node: ast.AST, own: set[str]) -> bool:
+    match node:
+        case ast.Name(name):
+            return name in own or (name not in flow.env and _is_outer(m, name))
+        case ast.Call(ast.Name(name), _, []):
+            return name in _CALLS and m.names.resolve(name) is not None
+        case ast.Call(ast.Attribute(_, name), _, []):
+            return name in _METHODS
+        case ast.Attribute(_, name):
+            return name in _METHODS
+    return isinstance(node, _PLAIN)
+
+
+def _is_outer(m: SymbolicMachine, name: str) -> bool:
+    """Return whether a name is Python's own function, or a constant that workers have as well."""
+    value = m.names.lookup(name)
+    if name in _CALLS:
+        return value is getattr(builtins, name)
+    parts = value if type(value) in (tuple, list, set, frozenset) else (value,)
+    return isinstance(parts, Iterable) and all(type(x) in _CONSTANTS for x in parts)
+
+
+_CONSTANTS = (bool, int, float, str, type(None))
+_PLAIN = (
+    *(ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript),
+    *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context, ast.Tuple, ast.Slice),
+)
+"""Syntax without effects, on values of Python's own types."""

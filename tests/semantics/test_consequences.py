@@ -1,0 +1,173 @@
+"""What follows from values of functions, against their meanings on random arguments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+from tests.support.amount import amount
+from tests.support.functions import applications
+
+from presieve.ir.functions import SIGNATURES
+from presieve.ir.ops import app
+from presieve.ir.sorts import FLOAT, INT, STRING, ArrayOf, MapOf, Option, Sort
+from presieve.ir.terms import Op, Scope, Var, int_lit, lit, string_lit
+from presieve.semantics.consequences import (
+    consequence,
+    facts_of,
+    implied,
+    implied_by_unequal,
+    same_truth,
+)
+from presieve.semantics.functions import Undefined
+from presieve.semantics.interpret import evaluate
+from presieve.semantics.preimages import spell_as
+from presieve.semantics.values import Value
+
+LETTERS = "aAbBß\u0130\u0131\u017fsS\u03a3\u03c3\u03c2 \t-1x0\ufb01é\U0001f600"
+SQL = (Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE)
+IMPLIED = (
+    *(Op.TEXT_WORDS, Op.TEXT_RECASED, Op.TEXT_SLICE, Op.TEXT_GROUP, Op.TEXT_SUBSTITUTED),
+    *(Op.TEXT_FOUND, Op.TEXT_COUNT, Op.TEXT_FIND, Op.TEXT_RFIND, Op.TEXT_PART, Op.FLOAT_CALL),
+    *(Op.TEXT_HEAD, Op.TEXT_TAIL, Op.TEXT_LAST, Op.TEXT_STRIP),
+)
+S = Var(Scope.ROW, "s", Option(STRING))
+
+
+def text(random: Random) -> str:
+    return "".join(random.choices(LETTERS, k=random.randrange(5)))
+
+
+def value(random: Random, sort: Sort) -> Value:
+    if random.random() < 0.05:
+        return None
+    if sort == STRING:
+        return text(random)
+    if sort == INT:
+        return random.randrange(-3, 7)
+    ends = (0.0, -0.0, 1.0, -1.0, float("nan"), float("inf"), -float("inf"), 1e300, 5e-324)
+    return random.choice((*ends, random.uniform(-3, 3), random.uniform(-800, 800)))
+
+
+@pytest.mark.random
+@pytest.mark.parametrize("op", IMPLIED, ids=lambda op: op.value)
+def test_what_follows_from_a_comparison_holds(op: Op) -> None:
+    random, seen = Random(op.value), Counter[str]()
+    sorts = SIGNATURES[op].arguments
+    columns = [Var(Scope.ROW, f"v{i}", Option(s)) for i, s in enumerate(sorts)]
+    for _ in range(amount(3000)):
+        computed = random.choice(applications(op, *columns))
+        row = {(c.scope, c.name): value(random, s) for c, s in zip(columns, sorts, strict=True)}
+        try:
+            result = evaluate(computed, row)
+        except Undefined:
+            continue
+        near = result if random.random() < 0.6 else value(random, SIGNATURES[op].result)
+        if near is None or near != near:
+            continue
+        assert not isinstance(near, tuple)
+        constant = lit(SIGNATURES[op].result, near)
+        compared = app(random.choice(SQL), computed, constant)
+        follows = implied(compared.op, computed, constant)
+        if follows is not None and evaluate(compared, row) is True:
+            seen["compared"] += 1
+            assert evaluate(follows, row) is True, (compared, row)
+        unequal = implied_by_unequal(computed, constant)
+        if unequal is not None and evaluate(app(Op.SQL_EQ, computed, constant), row) is False:
+            seen["unequal"] += 1
+            assert evaluate(unequal, row) is True, (compared, row)
+    assert seen["compared"]
+
+
+@pytest.mark.random
+def test_a_cut_text_is_the_same_where_it_is_true() -> None:
+    random, seen = Random(1), Counter[object]()
+    t, n = Var(Scope.ROW, "t", Option(STRING)), Var(Scope.ROW, "n", Option(INT))
+    number = app(Op.TEXT_OF_INT, n)
+    padded = app(Op.TEXT_ZFILL, number, int_lit(2))
+    dash = app(Op.TEXT_CONCAT, S, string_lit("-"))
+    shapes = (
+        app(Op.TEXT_CONCAT, S, t),
+        app(Op.TEXT_CONCAT, dash, t),
+        app(Op.TEXT_CONCAT, dash, number),
+        app(Op.TEXT_CONCAT, dash, padded),
+        app(Op.TEXT_CONCAT, app(Op.TEXT_CONCAT, padded, string_lit("-")), padded),
+    )
+    for _ in range(amount(4000)):
+        computed = random.choice(shapes)
+        row = {
+            (Scope.ROW, "s"): value(random, STRING),
+            (Scope.ROW, "t"): value(random, STRING),
+            (Scope.ROW, "n"): value(random, INT),
+        }
+        result = evaluate(computed, row)
+        constant = string_lit(str(result) if random.random() < 0.7 else text(random))
+        alike = same_truth(Op.SQL_EQ, computed, constant)
+        if alike is not None:
+            truth = evaluate(app(Op.SQL_EQ, computed, constant), row) is True
+            assert (evaluate(alike, row) is True) == truth, (constant, row)
+            seen[truth] += 1
+    assert min(seen[True], seen[False]) > 20
+
+
+@pytest.mark.random
+@pytest.mark.parametrize("op", [Op.TEXT_UPPER, Op.TEXT_LOWER], ids=lambda op: op.value)
+def test_a_text_is_spelled_as_its_case(op: Op) -> None:
+    """For containing, beginning and ending with a part."""
+    random, seen = Random(2), Counter[bool]()
+    cased = app(op, S)
+    for _ in range(amount(6000)):
+        row = {(Scope.ROW, "s"): text(random)}
+        full = str(evaluate(cased, row))
+        at = random.randrange(len(full) + 1)
+        part = full[at : at + random.randrange(1, 3)] if random.random() < 0.7 else text(random)
+        spelled = spell_as(cased, part) if part else None
+        if spelled is not None:
+            other = str(evaluate(spelled, row))
+            assert (part in other) == (part in full), (part, row)
+            assert other.startswith(part) == full.startswith(part), (part, row)
+            assert other.endswith(part) == full.endswith(part), (part, row)
+            seen[part in full] += 1
+    assert min(seen[True], seen[False]) > 20
+
+
+def test_a_part_of_a_part_is_in_the_text() -> None:
+    inner = app(Op.TEXT_SLICE, S, int_lit(1), int_lit(2**63))
+    wanted = app(Op.TEXT_CONTAINS, inner, string_lit("ab"))
+    assert consequence(wanted) == app(Op.TEXT_CONTAINS, S, string_lit("ab"))
+    words = app(Op.TEXT_WORDS, S, string_lit("--"))
+    meant = implied(Op.SQL_EQ, words, string_lit("a---b"))
+    assert meant is not None
+    assert evaluate(meant, {(Scope.ROW, "s"): "a- b"}) is True, "a word may end with a dash"
+
+
+@pytest.mark.random
+def test_facts_of_elements() -> None:
+    random = Random(3)
+    array, pairs = (Var(Scope.ROW, n, Option(s)) for n, s in (("a", ArrayOf(INT)), ("m", MAP)))
+    functions = [app(Op.ARRAY_AT, array, int_lit(i)) for i in (-2, -1, 0, 1, 2)]
+    functions += [app(Op.ARRAY_FIND, array, int_lit(i)) for i in (0, 1)]
+    functions += [app(Op.MAP_AT, pairs, string_lit("k"))]
+    for _ in range(amount(2000)):
+        items = tuple(random.choice((None, 0, 1, 2)) for _ in range(random.randrange(4)))
+        keys = random.sample("abk", random.randrange(4))
+        row = {
+            (Scope.ROW, "a"): None if random.random() < 0.1 else items,
+            (Scope.ROW, "m"): tuple((k, random.choice((None, 1))) for k in keys),
+        }
+        for function in functions:
+            assert all(evaluate(f, row) is True for f in facts_of(function)), (function, row)
+
+
+MAP = MapOf(STRING, INT)
+
+
+def test_bounds_of_mathematics_are_loose_by_a_little() -> None:
+    x = Var(Scope.ROW, "x", FLOAT)
+    logarithm = app(Op.FLOAT_CALL, x, string_lit("log10"))
+    bound = implied(Op.SQL_GE, logarithm, lit(FLOAT, 3.0))
+    assert bound is not None
+    assert evaluate(bound, {(Scope.ROW, "x"): 1000.0}) is True
+    assert evaluate(bound, {(Scope.ROW, "x"): 999.9}) is False
+    assert implied(Op.SQL_GE, app(Op.FLOAT_CALL, x, string_lit("sin")), lit(FLOAT, 0.5)) is None
