@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -109,6 +110,8 @@ def of_environment(v):
 def of_changed(v):
     return None if v is None else "high" if v > conf.CHANGED else "low"
 
+# of objects
+
 @logged
 def decorated(v):
     return None if v is None else "high" if v > 100 else "low"
@@ -187,3 +190,48 @@ def test_what_the_driver_changed_is_not_read(
     )
     assert ABOVE not in found.prefilter
     assert found.declined[0]["code"] == "by-reference"
+
+
+# --- objects of modules -------------------------------------------------------------------------
+
+
+def _of_object(job: dict[str, Any], name: str) -> tuple[Any, Any]:
+    text = _JOB.partition("# of objects")[0] + (
+        "def of_module_object(v):\n"
+        f"    return None if v is None else 'high' if v > conf.{name}.limit else 'low'\n"
+    )
+    file = Path(job["__file__"]).with_name(f"of_{name}.py")
+    file.write_text(text)
+    scope: dict[str, Any] = {"__name__": "__main__", "__file__": str(file)}
+    exec(compile(text, str(file), "exec"), scope)
+    function = scope["of_module_object"]
+    return function, presieve.synthesize(
+        function, "r = 'high'", schema="v double", returns="r string", mode="row"
+    )
+
+
+@pytest.mark.parametrize("name", ["SETTINGS", "BOUNDS", "DEFAULTS", "CHOSEN"])
+def test_an_object_that_the_source_decides_is_read(job: dict[str, Any], name: str) -> None:
+    function, answer = _of_object(job, name)
+    assert answer.prefilter == ABOVE
+    assert [function(v) for v in (100.0, 100.5)] == ["low", "high"]
+
+
+@pytest.mark.parametrize("name", ["DOUBLED", "RAISED", "COUNTED", "LISTED", "COMPUTED"])
+def test_an_object_that_code_makes_or_may_change_is_not_read(
+    job: dict[str, Any], name: str
+) -> None:
+    """The wrong twins: another import may give another limit, whatever this one gave."""
+    function, answer = _of_object(job, name)
+    assert [function(v) for v in (100.0, 100.5)] == ["low", "high"]
+    assert ABOVE not in answer.prefilter
+    assert answer.declined[0]["code"] == "by-reference"
+
+
+def test_an_object_that_the_driver_changed_is_not_read(
+    job: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conf.ALTERED, "limit", 100.0)
+    _, answer = _of_object(job, "ALTERED")
+    assert ABOVE not in answer.prefilter
+    assert "its attributes are others now" in answer.declined[0]["reason"]

@@ -109,7 +109,7 @@ KEEPS_SOURCES = sys.version_info >= (3, 13)
 @pytest.mark.skipif(KEEPS_SOURCES, reason="the prompt has names of its own")
 def test_places(prompt: Prompt) -> None:
     shown = prompt.paste(
-        "def shouted(v):\n    if v is None:\n        return None\n    return v.swapcase()\n\n"
+        "def shouted(v):\n    if v is None:\n        return None\n    return v.expandtabs()\n\n"
         'tell(shouted, "t = \'A\'", mode="row", schema="v string", returns="t string")\n'
     )
     assert "(<typed shouted>:4)" in shown

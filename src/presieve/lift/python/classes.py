@@ -75,13 +75,14 @@ def check_state(cls: type) -> None:
     for c in cls.__mro__:
         hooks = [n for n in _HOOKS if n in vars(c)]
         if is_own_module(c.__module__) and c is not object and hooks:
-            own = [n for n in hooks if not _is_of_dataclasses(vars(c)[n])]
+            own = [n for n in hooks if not _is_of_library(vars(c)[n])]
             if own:
                 raise UndecidedSignal(f"{c.__name__}.{own[0]} decides what is sent to workers")
 
 
-def _is_of_dataclasses(hook: object) -> bool:
-    return getattr(hook, "__module__", None) == "dataclasses"
+def _is_of_library(hook: object) -> bool:
+    """Return whether a dataclass or a named tuple has the method from Python's library."""
+    return getattr(hook, "__module__", None) in ("dataclasses", "collections")
 
 
 def check_member(cls: type, name: str) -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Checks that importing a module again makes the members that an enumeration has now."""
 
 from __future__ import annotations

@@ -52,6 +52,14 @@ class ModuleScope(Struct, frozen=True):
         return vars(builtins).get(name, MISSING) if global_value is MISSING else global_value
 
 
+class UndecidedObjectSignal(UndecidedSignal):
+    """A name is bound to what a class of the program makes, which is not looked at here."""
+
+    def __init__(self, scope: ModuleScope, name: str, call: ast.Call, value: object) -> None:
+        super().__init__(f"it is {ast.unparse(call)}, which is not a constant expression")
+        self.scope, self.name, self.call, self.value = scope, name, call, value
+
+
 def scope_of(module: ModuleType) -> ModuleScope:
     """Return the scope of a module."""
     return ModuleScope(text_of(module), vars(module))
@@ -105,6 +113,8 @@ def _check_assigned(scope: ModuleScope, name: str, node: ast.expr | None, value:
     elif isinstance(value, type) and isinstance(node, ast.Call):
         if path_of(value) != Path(scope.text.name, (name,)):
             raise UndecidedSignal("it is another class now")
+    elif isinstance(node, ast.Call) and is_own_module(type(value).__module__):
+        raise UndecidedObjectSignal(scope, name, node, value)
     else:
         check_constant(scope, name, node, value)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Attributes of modules, classes and objects of the program, read without running code.
 
 ``conf.LIMIT``, ``settings.limit``, ``Tier.GOLD.value``, ``Status.OK``: each passes the gate of
@@ -6,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from enum import Enum, EnumMeta
 from types import FunctionType, MemberDescriptorType, ModuleType
 
@@ -14,6 +16,9 @@ from presieve.lift.python.shipped import attribute, enumeration_member, module_a
 from presieve.lift.python.shipping import is_own_module
 
 _CONTAINERS = (list, dict, set, frozenset, tuple)
+_GETTERS = (MemberDescriptorType, type(vars(namedtuple("_One", "field"))["field"]))
+"""Descriptors of slots and of the fields of named tuples."""
+_PLAIN_READS = (object.__getattribute__, tuple.__getattribute__)
 
 
 def is_of_program(target: object) -> bool:
@@ -37,10 +42,10 @@ def member_of_program(owner: object, name: str) -> object | None:
         return _of_enumeration(owner, cls, name)
     if type(cls) is not type or attribute(cls, "__getattr__", None) is not None:
         return None
-    if attribute(cls, "__getattribute__") is not object.__getattribute__:
+    if attribute(cls, "__getattribute__") not in _PLAIN_READS:
         return None
     value = attribute(owner, name, None)
-    if isinstance(value, MemberDescriptorType) and owner is not cls:
+    if isinstance(value, _GETTERS) and owner is not cls:
         value = value.__get__(owner, cls)
     plain = type(value) in _CONTAINERS or not hasattr(type(value), "__get__")
     return value if plain else None

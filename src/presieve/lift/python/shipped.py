@@ -26,7 +26,8 @@ from presieve.errors import DeclineSignal, Span
 from presieve.lift.python.bindings import UndecidedSignal
 from presieve.lift.python.classes import check_class, check_member, check_path, check_state
 from presieve.lift.python.enumerations import check_enumeration_member, keeps_values
-from presieve.lift.python.imported import MISSING, check_name, scope_of
+from presieve.lift.python.imported import MISSING, UndecidedObjectSignal, check_name, scope_of
+from presieve.lift.python.outer_objects import check_object
 from presieve.lift.python.shipping import home_of, is_own_module, path_of
 from presieve.lift.python.source import FunctionSource, parse_function
 
@@ -43,12 +44,21 @@ def global_of(namespace: Mapping[str, object], name: str, *, read: bool = True) 
     home = home_of(namespace)
     if home is not None and is_own_module(home.__name__) and not _open.get():
         with _explain_decline(home.__name__, name):
-            check_name(scope_of(home), name, target, read=read)
+            _check_global(home, name, target, read=read)
     if target is MISSING:
         target = vars(builtins).get(name, MISSING)
     if target is MISSING:
         raise DeclineSignal("unknown-name", f"{name} is not defined")
     return target
+
+
+def _check_global(home: ModuleType, name: str, target: object, *, read: bool) -> None:
+    try:
+        check_name(scope_of(home), name, target, read=read)
+    except UndecidedObjectSignal as undecided:
+        if undecided.value is not target:
+            raise
+        check_object(undecided)
 
 
 def module_attribute(module: ModuleType, name: str) -> object:

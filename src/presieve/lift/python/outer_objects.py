@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trusted. Checks that importing a module again makes the object that a global name holds now.
+
+Read are calls with constants of a class of the program that only keeps values: a dataclass, a named
+tuple, or a class whose constructor assigns constants and its parameters to attributes.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+from collections.abc import Mapping
+from types import FunctionType
+
+from presieve.lift.python.bindings import UndecidedSignal
+from presieve.lift.python.classes import check_class, check_member
+from presieve.lift.python.constants import compute_constant, holds_mutable, is_mutable, same
+from presieve.lift.python.imported import ModuleScope, UndecidedObjectSignal
+from presieve.lift.python.shipping import is_generated, is_own_module
+
+_MAKING = ("__new__", "__post_init__", "__setattr__", "__getattribute__", "__init_subclass__")
+_FACTORIES = (list, dict, set)
+
+
+def check_object(undecided: UndecidedObjectSignal) -> None:
+    """Check that the call in the source makes an object with the attributes that it has now. Raises
+    :class:`UndecidedSignal` unless the source shows it.
+    """
+    value, cls = undecided.value, type(undecided.value)
+    if type(cls) is not type or undecided.scope.look(ast.unparse(undecided.call.func)) is not cls:
+        raise undecided
+    body = check_class(cls)
+    if body is None or body.body is None:
+        raise undecided
+    own = [c for c in cls.__mro__ if is_own_module(c.__module__) and c is not object]
+    bodies = [b.body for b in map(check_class, own) if b is not None]
+    expected = _attributes(undecided, body, cls, own)
+    actual = _state(value, expected)
+    if actual is None or not same(dict(sorted(expected.items())), dict(sorted(actual.items()))):
+        raise UndecidedSignal("its attributes are others now")
+    if not _is_frozen(cls) or any(is_mutable(v) or holds_mutable(v) for v in expected.values()):
+        _check_unchanged(undecided, bodies, expected)
+
+
+def _attributes(
+    undecided: UndecidedObjectSignal, body: ModuleScope, cls: type, own: list[type]
+) -> Mapping[str, object]:
+    """Return the attributes that the call gives to the object, by name."""
+    scope, call = undecided.scope, undecided.call
+    args = [compute_constant(a, scope.look) for a in call.args]
+    named = {k.arg: compute_constant(k.value, scope.look) for k in call.keywords if k.arg}
+    if len(named) != len(call.keywords) or any(_has_own(c, n) for c in own for n in _MAKING):
+        raise undecided
+    if not issubclass(cls, tuple) and cls.__new__ is not object.__new__:
+        raise undecided
+    constructor = cls.__new__ if issubclass(cls, tuple) else inspect.getattr_static(cls, "__init__")
+    if constructor is object.__init__:
+        return {}
+    assert body.body is not None
+    try:
+        bound = inspect.signature(constructor).bind(None, *args, **named)
+    except TypeError as error:
+        raise undecided from error
+    bound.apply_defaults()
+    _, *given = bound.arguments.items()
+    if is_generated(constructor):
+        return _of_fields(undecided, cls, dict(given))
+    if not isinstance(constructor, FunctionType) or "__init__" not in vars(cls):
+        raise undecided
+    check_member(cls, "__init__")
+    return _of_constructor(undecided, body, dict(given))
+
+
+def _has_own(cls: type, name: str) -> bool:
+    return name in vars(cls) and not is_generated(vars(cls)[name]) and not issubclass(cls, tuple)
+
+
+def _of_fields(
+    undecided: UndecidedObjectSignal, cls: type, given: Mapping[str, object]
+) -> Mapping[str, object]:
+    fields: Mapping[str, dataclasses.Field[object]] = getattr(cls, "__dataclass_fields__", {})
+    names = [*fields] if dataclasses.is_dataclass(cls) else list(getattr(cls, "_fields", ()))
+    if set(names) != set(given):
+        raise undecided
+    expected = {}
+    for name, value in given.items():
+        factory = fields[name].default_factory if name in fields else dataclasses.MISSING
+        left_out = factory is not dataclasses.MISSING and type(value).__module__ == "dataclasses"
+        if left_out and factory not in _FACTORIES:
+            raise UndecidedSignal(f"a function of the program makes its {name}")
+        expected[name] = factory() if left_out else value  # type: ignore[operator]
+    return expected
+
+
+def _of_constructor(
+    undecided: UndecidedObjectSignal, body: ModuleScope, given: Mapping[str, object]
+) -> Mapping[str, object]:
+    """Return what a constructor assigns that only assigns constants and its parameters."""
+    assert body.body is not None
+    (constructor,) = (n for n in body.body.body if getattr(n, "name", None) == "__init__")
+    assert isinstance(constructor, ast.FunctionDef)
+    own, module = constructor.args.args[0].arg, ModuleScope(body.text, body.globals)
+    expected: dict[str, object] = {}
+
+    def look(name: str) -> object:
+        return given[name] if name in given else module.look(name)
+
+    for statement in constructor.body:
+        match statement:
+            case ast.Assign([ast.Attribute(ast.Name(owner), name)], value) | ast.AnnAssign(
+                ast.Attribute(ast.Name(owner), name), _, ast.expr() as value
+            ) if owner == own:
+                expected[name] = compute_constant(value, look)
+            case ast.Expr(ast.Constant()) | ast.Pass():
+                pass
+            case _:
+                raise undecided
+    return expected
+
+
+def _state(value: object, expected: Mapping[str, object]) -> dict[str, object] | None:
+    """Return the attributes of the object; None if it has others than those expected."""
+    others = getattr(value, "__dict__", {}).keys() - expected.keys()
+    try:
+        return None if others else {n: object.__getattribute__(value, n) for n in expected}
+    except AttributeError:
+        return None
+
+
+def _is_frozen(cls: type) -> bool:
+    parameters = getattr(cls, "__dataclass_params__", None)
+    return issubclass(cls, tuple) or bool(getattr(parameters, "frozen", False))
+
+
+def _check_unchanged(
+    undecided: UndecidedObjectSignal,
+    bodies: list[ast.ClassDef | None],
+    expected: Mapping[str, object],
+) -> None:
+    """Check that nothing in the module may change the object after it is made."""
+    text, name = undecided.scope.text, undecided.name
+    nodes = [n for body in bodies if body is not None for n in body.body]
+    methods = [n.name for n in nodes if isinstance(n, ast.FunctionDef) and n.name != "__init__"]
+    if methods:
+        raise UndecidedSignal(f"its method {methods[0]} may change it")
+    if name in text.passed or expected.keys() & (text.stored | text.stored_inside):
+        raise UndecidedSignal("it may be changed while the module is imported")
+    if any(n in text.shared for n, v in expected.items() if is_mutable(v) or holds_mutable(v)):
+        raise UndecidedSignal("it may be changed in place while the module is imported")
