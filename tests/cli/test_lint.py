@@ -358,8 +358,8 @@ def test_a_decorator_of_the_project(tmp_path: Path) -> None:
     findings = {f.function: f for f in lint(tmp_path, text)}
     assert findings["f"].code is None
     assert "can be read" in findings["f"].message
-    assert findings["g"].code == "unknown-columns"
-    assert line_of(findings["g"]) == "def inner(*args):"
+    assert findings["g"].code is None
+    assert "can be read if its columns are like x double" in findings["g"].message
     assert findings["h"].code == "not-a-function"
 
 
@@ -378,7 +378,13 @@ def test_methods(tmp_path: Path) -> None:
         cleaner = Cleaner(100.0)
         other = udf(cleaner.label)
     """
-    assert set(codes(lint(tmp_path, text))) == {"not-a-function"}
+    findings = lint(tmp_path, text)
+    assert len(findings) == 2
+    why = "only a run tells it: self.limit belongs to an object of Cleaner"
+    assert all(f.code is None and why in f.message for f in findings)
+    findings = lint(tmp_path, text.replace("x > self.limit", "x > 3"))
+    assert len(findings) == 2
+    assert all("can be read if its columns are like x double" in f.message for f in findings)
 
 
 def test_what_remains_possible_is_said(tmp_path: Path) -> None:
@@ -408,9 +414,9 @@ def test_other_effects_are_said_besides(tmp_path: Path) -> None:
 
 
 def test_types_are_said_where_the_answer_depends_on_them(tmp_path: Path) -> None:
-    finding = only(tmp_path, "@udf('int')\ndef f(age):\n    return 65 - age")
+    finding = only(tmp_path, "@udf('date')\ndef f(age):\n    return 65 - age")
     assert finding.code == "return-type"
-    assert finding.message.endswith("(with age bigint)")
+    assert finding.message.endswith("(with age double)")
 
 
 def test_an_iterator_of_two_columns(tmp_path: Path) -> None:
@@ -536,7 +542,7 @@ SEVERAL = """
 def score(x):
     y = np.frobnicate(x)
     if x > np.e_squared:
-        print(y)
+        os.system(y)
     return x + time.time()
 """
 
@@ -546,7 +552,7 @@ def test_all_obstacles_of_a_function_are_told(tmp_path: Path) -> None:
     assert [(f.code, line_of(f)) for f in findings] == [
         ("unknown-call", "y = np.frobnicate(x)"),
         ("unknown-name", "if x > np.e_squared:"),
-        ("impure-io", "print(y)"),
+        ("impure-io", "os.system(y)"),
         ("impure-clock", "return x + time.time()"),
     ]
 

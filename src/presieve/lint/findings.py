@@ -16,7 +16,7 @@ from presieve.dataflow.analysis import Dataflow
 from presieve.errors import Declined, Span
 from presieve.lift.evaluation_types import Role
 from presieve.lift.forms import Lifted
-from presieve.lift.python.bindings import UndecidedSignal
+from presieve.lift.python.bindings import UndecidedSignal, names_in
 from presieve.lift.python.positions import span_of
 from presieve.lift.reason_words import add_advice
 from presieve.lint.column_types import BY_TYPE, Outcome
@@ -108,16 +108,37 @@ def _target(module: ModuleSource, use: Use) -> object:
             return module.decorated(use.scope, use.target)
         case ast.ClassDef():
             return module.built_class(use.scope, use.target)
-        case ast.Attribute(owner, name) if (
-            method := _method(module, use, owner, name)
-        ) is not None:
-            return MethodType(module.function(use.scope, method), object())
+        case ast.Attribute(owner, name) if (bound := _method(module, use, owner, name)) is not None:
+            return _bind(module, use, *bound)
         case _:
             return module.evaluate(use.scope, use.target)
 
 
-def _method(module: ModuleSource, use: Use, owner: ast.expr, name: str) -> ast.FunctionDef | None:
-    """Return the method of a class of the module that goes to Spark with its object."""
+def _bind(module: ModuleSource, use: Use, cls: ast.ClassDef, method: ast.FunctionDef) -> MethodType:
+    """Return the method with an object of its class. Raises :class:`UndecidedSignal` if a method
+    reads an attribute that only a run gives to the object.
+    """
+    of_self = [n for n in ast.walk(cls) if isinstance(n, ast.Attribute) and _is_self(n.value)]
+    stored = {n.attr for n in of_self if not isinstance(n.ctx, ast.Load)}
+    places = names_in(cls).items()
+    own = {n for n, (first, *_) in places if not isinstance(first, ast.AnnAssign)} - stored
+    methods = (s for s in cls.body if isinstance(s, ast.FunctionDef) and s.name != "__init__")
+    for node in (n for m in methods for n in ast.walk(m)):
+        match node:
+            case ast.Attribute(ast.Name("self"), name) if name not in own:
+                raise UndecidedSignal(f"self.{name} belongs to an object of {cls.name}")
+    built = module.built_class(use.scope, cls)
+    return MethodType(module.function(use.scope, method), object.__new__(built))
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def _method(
+    module: ModuleSource, use: Use, owner: ast.expr, name: str
+) -> tuple[ast.ClassDef, ast.FunctionDef] | None:
+    """Return the class of the module and its method that goes to Spark with its object."""
     cls: ast.ClassDef | None = None
     if isinstance(owner, ast.Name) and owner.id == "self":
         cls = enclosing_class(module.text.tree, use.place)
@@ -126,7 +147,8 @@ def _method(module: ModuleSource, use: Use, owner: ast.expr, name: str) -> ast.F
         node = definition(made.func, use.scope) if isinstance(made, ast.Call) else None
         cls = node if isinstance(node, ast.ClassDef) else None
     methods = [s for s in cls.body if isinstance(s, ast.FunctionDef)] if cls is not None else []
-    return next((m for m in methods if m.name == name and not m.decorator_list), None)
+    plain = (m for m in methods if m.name == name and not m.decorator_list)
+    return next(((cls, m) for m in plain if cls is not None), None)
 
 
 class _FindingWriter(Struct, frozen=True):

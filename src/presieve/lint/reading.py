@@ -11,7 +11,7 @@ import ast
 import inspect
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
-from types import CellType, FunctionType
+from types import CellType, FunctionType, MethodType
 
 from msgspec import Struct
 
@@ -86,7 +86,7 @@ class TypeQuestion(Struct, frozen=True, dict=True):
         role = self.use.kind.role
         if role in _TABLES:
             return self._lifted_table()
-        if isinstance(self.target, FunctionType) and role is not Role.TABLE_FUNCTION:
+        if isinstance(self.target, FunctionType | MethodType) and role is not Role.TABLE_FUNCTION:
             names = self._arguments()
         else:
             names = self._columns_of_class()
@@ -113,10 +113,11 @@ class TypeQuestion(Struct, frozen=True, dict=True):
         """Return the parameters that Spark must pass: those without a default. For an iterator, its
         type hint says how many columns there are.
         """
-        function = self._wrapped
+        bound = isinstance(self.target, MethodType)
+        function = self.target.__func__ if isinstance(self.target, MethodType) else self._wrapped
         assert isinstance(function, FunctionType)
         kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        every = parameters(function)
+        every = parameters(function)[1:] if bound else parameters(function)
         names = tuple(p.name for p in every if p.kind in kinds and p.default is p.empty)
         if not names and any(p.kind is p.VAR_POSITIONAL for p in every):
             return ("argument",)
