@@ -6,6 +6,7 @@ from typing import cast
 
 import pytest
 from tests.support.mutants import certificate_of
+from tests.support.sentences import fill
 
 from presieve.certificate import Certificate, Rejected, Verified, check
 from presieve.errors import PresieveError
@@ -122,17 +123,14 @@ def test_words_that_are_not_those_of_the_condition(altered: Assumption) -> None:
 
 
 def test_words_that_are() -> None:
-    known = [s.of(**dict.fromkeys(GAPS, "x")) for s in SENTENCES]
+    known = [fill(s) for s in SENTENCES]
     for a in (assumption_of("no-nan", NO_NAN), *known):
         assert isinstance(check(with_assumption(assumption_of("no-nan", NO_NAN), a)), Verified)
 
 
-GAPS = ("what", "name", "type", "module", "value", "returns")
-
-
 def test_every_sentence_is_told_from_the_others() -> None:
     for s in SENTENCES:
-        made = s.of(**dict.fromkeys(GAPS, "x (y) {z}\n"))
+        made = fill(s, "x (y) {z}\n")
         assert [t for t in SENTENCES if t.says(made)] == [s]
 
 

@@ -46,7 +46,7 @@ class LatestError:
 
 
 def normalize(level: str | None) -> str:
-    return (level or "").strip().lower()
+    return (level or "").expandtabs().lower()
 
 
 class SlowErrors:

@@ -31,7 +31,7 @@ class Best:
 
 
 def loud(name: str) -> bool:
-    return name.swapcase() == name
+    return name.expandtabs() == name
 
 
 class LoudBest(Best):
@@ -42,7 +42,7 @@ class LoudBest(Best):
 """
 HELPERS = """
 def loud(name: str) -> bool:
-    return name.swapcase() == name
+    return name.expandtabs() == name
 """
 BEST = ["--schema", "name string NOT NULL, score double NOT NULL", "--where", "best > 90"]
 BEST += ["--returns", "best double"]
@@ -81,7 +81,7 @@ def found(args: Sequence[str], capsys: pytest.CaptureFixture[str]) -> dict[str, 
 def test_every_command_has_the_options(command: str) -> None:
     commands = get_command(app).commands  # type: ignore[attr-defined]
     shown = {o.lstrip("-"): p for p in commands[command].params for o in p.opts}
-    about_plans = ("cost", "compile", "reorder")
+    about_plans = ("cost", "compile", "reorder", "effects")
     wanted = [n for n in OPTIONS if n not in about_plans or command in ("run", "explain")]
     assert [shown[name].metavar for name in wanted] == [OPTIONS[name].metavar for name in wanted]
     for name in wanted:

@@ -7,6 +7,7 @@ word by word. The name of the second one is that of the first, with ``_followed`
 
 from __future__ import annotations
 
+import os
 import random
 import time
 
@@ -96,7 +97,7 @@ def impure_random_followed(v: pd.Series, w: pd.Series) -> float:
 def impure_io(v: pd.Series) -> float:
     best = 0.0
     for x in v:
-        print(x)
+        os.system(str(x))
         best = max(best, x)
     return best
 
@@ -199,14 +200,14 @@ def unsupported_expression_followed(s: pd.Series) -> int:
 def unsupported_operation(v: pd.Series) -> int:
     n = 0
     for x in v:
-        n = n + 1 if x**2 > 10 else n
+        n = n + 1 if x % 3 > 1 else n
     return n
 
 
 def unsupported_operation_followed(v: pd.Series) -> int:
     n = 0
     for x in v:
-        n = n + 1 if x * x > 10 else n
+        n = n + 1 if x > 10 else n
     return n
 
 

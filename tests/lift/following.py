@@ -13,9 +13,17 @@ import pandas as pd
 
 
 class Conf:
-    limit = 3.0
-    verbose = False
-    most = 2
+    @property
+    def limit(self) -> float:
+        return 3.0
+
+    @property
+    def verbose(self) -> bool:
+        return False
+
+    @property
+    def most(self) -> int:
+        return 2
 
 
 conf = Conf()
@@ -32,7 +40,7 @@ def scored_0(pdf: pd.DataFrame) -> pd.DataFrame:
         weight = math.gamma(row.x)  # unknown-call
         total = total + weight
         if row.x > conf.limit:  # unknown-name
-            print(row.x)  # impure-io
+            os.system(row.k)  # impure-io
         if best is None or row.x > best:
             best = row.x
     return pd.DataFrame({"k": [pdf.k.iloc[0]], "a": [total], "b": [best]})
@@ -43,7 +51,7 @@ def scored_1(pdf: pd.DataFrame) -> pd.DataFrame:
     for row in pdf.itertuples():
         total = total + row.gamma
         if row.x > conf.limit:  # unknown-name
-            print(row.x)  # impure-io
+            os.system(row.k)  # impure-io
         if best is None or row.x > best:
             best = row.x
     return pd.DataFrame({"k": [pdf.k.iloc[0]], "a": [total], "b": [best]})
@@ -54,7 +62,7 @@ def scored_2(pdf: pd.DataFrame) -> pd.DataFrame:
     for row in pdf.itertuples():
         total = total + row.gamma
         if row.x > LIMIT:
-            print(row.x)  # impure-io
+            os.system(row.k)  # impure-io
         if best is None or row.x > best:
             best = row.x
     return pd.DataFrame({"k": [pdf.k.iloc[0]], "a": [total], "b": [best]})

@@ -416,7 +416,7 @@ def one_and_float(v: pd.Series) -> float:
 def int_division(n: pd.Series) -> float:
     best = 0.0
     for k in n:
-        best = k / 3  # inexact-conversion
+        best = k / (k - 3)  # inexact-conversion
     return best
 
 

@@ -53,6 +53,20 @@ def by_settings(v):  # type: ignore[no-untyped-def]
     return "high" if v is not None and v > SETTINGS.limit else "low"
 
 
+class Computing:
+    limit = 100.0
+
+    def __getattr__(self, name: str) -> float:
+        return 0.0
+
+
+COMPUTING = Computing()
+
+
+def by_computing(v):  # type: ignore[no-untyped-def]
+    return "high" if v is not None and v > COMPUTING.limit else "low"
+
+
 def by_constant(v):  # type: ignore[no-untyped-def]
     return "high" if v is not None and v > LIMIT else "low"
 
@@ -64,11 +78,10 @@ def read(function: Any) -> Lifted | Declined:
 REASONS = {
     "a decorator": (
         label,
-        "a decorator is around label, and wrapper, which it makes, is not followed",
+        "the decorator logged replaces it",
     ),
-    "any arguments": (any_number, "any_number takes any number of arguments: name the parameters"),
     "no arguments": (none_at_all, "1 arguments are passed, and none_at_all takes 0"),
-    "an object": (by_settings, "write the value as a constant of the module, LIMIT = 100.0"),
+    "an object": (by_computing, "write the value as a constant of the module, LIMIT = 100.0"),
 }
 
 
@@ -81,6 +94,6 @@ def test_the_reason_names_the_obstacle(name: str) -> None:
     assert why.span is not None
 
 
-@pytest.mark.parametrize("function", [bare_label, by_constant])
+@pytest.mark.parametrize("function", [bare_label, by_constant, any_number, by_settings])
 def test_the_advice_works(function: Any) -> None:
     assert isinstance(read(function), Lifted)

@@ -232,7 +232,7 @@ _PRODUCERS: dict[Sort, list[Op]] = {
 }
 for _op, _signature in SIGNATURES.items():
     if _op not in COMPOSED:
-        _PRODUCERS[_signature.result].append(_op)
+        _PRODUCERS.setdefault(_signature.result, []).append(_op)
 
 
 @st.composite

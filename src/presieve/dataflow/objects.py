@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Small classes of the program: their instances, and methods that are followed.
 
 An instance holds its attributes by name. A class is read if its special methods are Python's own or

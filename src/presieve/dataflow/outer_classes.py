@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Which classes of the program are read: those whose instances run no other code."""
 
 from __future__ import annotations

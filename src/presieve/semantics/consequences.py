@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. What follows from a function's value where no condition on the arguments is equivalent.
 
 ``re.sub(r"[^0-9]", "", s) == "12"`` needs a text with "1" and "2" in it, and ``math.log(x) > 3``

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Conjuncts about output columns that show a grouping column, as conditions on it."""
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ GOES_BACK = {
 }
 """What is as it was before a statement that is given up."""
 
-NEVER_CHANGES = {"request", "pandas", "zone", "tracked", "single", "beside_null"}
+NEVER_CHANGES = {"request", "pandas", "zone", "tracked", "single", "beside_null", "arrow"}
 """What a lifting knows of the columns from the start."""
 
 RECORDS = {"nulls", "recorded"}

@@ -125,7 +125,8 @@ def check_call(m: SymbolicMachine, name: str, node: ast.Call, owner: Value | Non
         return
     plain = (ast.Constant, ast.Name, ast.Tuple, ast.Load)
     constants = all(isinstance(n, plain) for a in node.args for n in ast.walk(a))
-    exists = isinstance(owner, Known | DictV)
+    written = isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Constant)
+    exists = written or isinstance(owner, Known | DictV)
     if name not in FUNCTIONS and not (name in METHODS and (exists or constants)):
         raise _decline_handler(ast.unparse(node.func))
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Statements that write a message: ``print``, ``logging`` and ``warnings``.
 
 Nothing depends on a message, so the statement does nothing but evaluate its arguments, which may

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Untrusted. Connectives of predicates, and tests for NULL: conjunctions and disjunctions without
 parts that follow from others.
 """

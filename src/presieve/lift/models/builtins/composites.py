@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trusted. Arrays, maps and structs that a scalar UDF gets: lists, dicts and rows.
 
 Spark passes a list, a dict or a ``Row`` of Python's values, where NULL is None
