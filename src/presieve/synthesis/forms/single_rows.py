@@ -34,6 +34,7 @@ from presieve.smt.z3_solver import Z3Solver
 from presieve.sql.emit import emit
 from presieve.sql.quoted_names import InexpressibleError
 from presieve.synthesis.prefilter.key_predicates import implied_predicate
+from presieve.synthesis.prefilter.shortening import shorten
 from presieve.synthesis.residual.kinds import pushdown_kind
 from presieve.synthesis.result import SearchResult
 
@@ -71,7 +72,7 @@ class Single:
     def keeps(self, prefilter: Term) -> bool:
         """Whether every accepted key is kept, also by the scan."""
         row_stays = conjunction([app(Op.SQL_IS_TRUE, prefilter), negate(may_lose(prefilter))])
-        return self._holds(self.wanted, row_stays)
+        return self.holds(self.wanted, row_stays)
 
     def strongest(self, exact: Term) -> Term:
         """The conjunction of conjuncts of ``exact`` that keep every accepted key, guarded against
@@ -87,6 +88,15 @@ class Single:
         conjunction_of_parts = sql_conjunction(p for p in kept if p is not None)
         return conjunction_of_parts if self.keeps(conjunction_of_parts) else SQL_TRUE
 
+    def shortened(self, exact: Term, prefilter: Term) -> Term:
+        """Return a shorter pre-filter that keeps no more keys; the same where there is none."""
+        shorter = shorten(exact, self.holds)
+        if shorter == exact:
+            return prefilter
+        other = self.strongest(shorter)
+        before, now = (app(Op.SQL_IS_TRUE, p) for p in (prefilter, other))
+        return other if self.holds(now, before) else prefilter
+
     def _guarded(self, predicate: Term) -> Term | None:
         forms = (_hide_from_scans(predicate), predicate, _guard_all_doubles(predicate))
         return next((p for p in dict.fromkeys(forms) if self.keeps(p)), None)
@@ -94,7 +104,7 @@ class Single:
     def suffices(self, prefilter: Term, residual: Term) -> bool:
         """Whether the filter accepts all kept keys that the residual accepts."""
         row_stays = app(Op.SQL_IS_TRUE, prefilter)
-        return self._holds(conjunction([row_stays, self.quiet, self.true(residual)]), self.accepted)
+        return self.holds(conjunction([row_stays, self.quiet, self.true(residual)]), self.accepted)
 
     def needed(self, prefilter: Term) -> list[Term]:
         """Return the conjuncts of the filter that have to stay: the filter accepts all kept keys
@@ -140,7 +150,8 @@ class Single:
         self.calls += 1
         return self._solver.fresh()
 
-    def _holds(self, premise: Term, conclusion: Term) -> bool:
+    def holds(self, premise: Term, conclusion: Term) -> bool:
+        """Whether the conclusion holds on every row on which the premise does."""
         return follows(self.problem, [premise], conclusion, self.solver(), self._effort)
 
 
@@ -151,7 +162,7 @@ def search_single(problem: Problem, budget: float) -> SearchResult:
     # On demand no row that raises may be kept.
     aim = single.wanted if problem.on_demand else single.accepted
     exact = implied_predicate(aim) if size(aim) <= MAX_CONDITION else SQL_TRUE
-    prefilter = single.strongest(exact)
+    prefilter = single.shortened(exact, single.strongest(exact))
     residual = single.needed(prefilter)
     if prefilter == SQL_FALSE:
         residual = [SQL_FALSE]
