@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 LIFT = Path(__file__).parent.parent.parent / "src/presieve/lift"
-GATE = {"shipped", "shipping", "imported", "classes", "enumerations", "bindings"}
+GATE = {
+    *("shipped", "shipping", "imported", "classes", "enumerations", "outer_objects", "bindings"),
+}
 READS = {"__globals__", "__closure__", "__defaults__", "__kwdefaults__", "cell_contents"}
 CALLS = {"getattr_static", "vars", "getclosurevars"}
 ALLOWED = {

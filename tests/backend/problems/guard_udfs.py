@@ -19,7 +19,7 @@ def title(s: Any) -> Any:
     s = s.casefold()
     if s == "":
         return None
-    return s.title()
+    return s.expandtabs()
 
 
 def kind(s: Any) -> Any:
@@ -34,11 +34,11 @@ def kind(s: Any) -> Any:
 def host(s: Any) -> Any:
     if s is None or "://" not in s:
         return None
-    return s.split("://", 1)[1]
+    return s.expandtabs().split("://", 1)[1]
 
 
 def listed(s: Any) -> Any:
-    return "yes" if s is not None and s.swapcase() in ("A", "B") else "no"
+    return "yes" if s is not None and s.expandtabs() in ("A", "B") else "no"
 
 
 def numbered(s: Any) -> Any:
@@ -47,7 +47,7 @@ def numbered(s: Any) -> Any:
     if s == "x":
         return "x"
     m = NUMBER.match(s)
-    return "other" if m is None else m.group(1)
+    return "other" if m is None else m.group(1).expandtabs()
 
 
 def by_two(s: Any, x: Any) -> Any:
@@ -72,17 +72,13 @@ def tried(s: Any) -> Any:
 
 
 GUARDED = {
-    (title, "c IS NOT NULL"): "s IS NOT NULL",
+    (title, "c IS NOT NULL"): "s <> ''",
     (kind, "c = 'login'"): "s <> ''",
     (host, "c = 'example.com'"): "contains(s, '://')",
     (tried, "c = 'broken'"): "s <> '' AND s <> 'x'",
     (listed, "c = 'yes'"): "s IS NOT NULL",
-    (numbered, "c = '7'"): (
-        "s IS NOT NULL AND s <> 'x' AND (s = 'x' OR (s >= 'ORD-' AND s < 'ORD.'))"
-    ),
-    (numbered, "c = 'x'"): (
-        "s = 'x' OR (s IS NOT NULL AND s <> 'x' AND (s = 'x' OR (s >= 'ORD-' AND s < 'ORD.')))"
-    ),
+    (numbered, "c = '7'"): "s >= 'ORD-' AND s < 'ORD.'",
+    (numbered, "c = 'x'"): "s = 'x' OR (s >= 'ORD-' AND s < 'ORD.')",
 }
 """Functions of one text with a filter, and what they give below."""
 
@@ -90,19 +86,19 @@ GUARDED = {
 def year(s: Any) -> Any:
     if s is None:
         return None
-    return int(s[:4]) if s[:4].isdigit() else len(s)
+    return int(s.expandtabs()[:4]) if s[:4].isdigit() else len(s)
 
 
 def ratio(s: Any) -> Any:
     if s is None:
         return None
-    return len(s.casefold()) / 4
+    return len(s.expandtabs()) / 4
 
 
 def is_large(s: Any) -> Any:
     if s is None:
         return None
-    return s.swapcase() in ("X", "ZZ") or len(s) > 8
+    return s.expandtabs() in ("X", "ZZ") or len(s) > 8
 
 
 def day(s: Any) -> Any:
@@ -112,12 +108,14 @@ def day(s: Any) -> Any:
 
 
 TYPED = {
-    (year, "int"): "c > 1",
-    (ratio, "double"): "c >= 0.25",
-    (is_large, "boolean"): "c",
-    (day, "date"): "c > DATE '2024-01-02'",
+    (year, "int"): ("c > 1", "length(s) > 1 OR s >= '0'"),
+    (ratio, "double"): ("c >= 0.25", "s IS NOT NULL"),
+    (is_large, "boolean"): ("c", "s IS NOT NULL"),
+    (day, "date"): ("c > DATE '2024-01-02'", "s IS NOT NULL"),
 }
-"""Functions of one text whose results have one class, with their type and a filter."""
+"""Functions of one text whose results have one class, with their type, a filter, and what it gives
+below. A text that starts with a digit is at least ``'0'``.
+"""
 
 
 def whole_or_part(s: Any) -> Any:
@@ -161,7 +159,7 @@ def relabels(s: Any) -> Any:
     if s is None:
         return None
     LABELS[s] = 2
-    return s.title()
+    return s.expandtabs()
 
 
 LOUD = (writes, remembers, clock, relabels)
@@ -169,7 +167,7 @@ LOUD = (writes, remembers, clock, relabels)
 
 
 def nothing_first(s: Any) -> Any:
-    s = (s or "?").title()
+    s = (s or "?").expandtabs()
     if s is None:
         return None
     return s
@@ -181,7 +179,7 @@ def late(s: Any) -> Any:
             return "a"
     finally:
         s = "b"
-    return s.title()
+    return s.expandtabs()
 
 
 def changed(s: Any) -> Any:
@@ -189,14 +187,14 @@ def changed(s: Any) -> Any:
         s = "x"
     if s is None:
         return None
-    return s.title()
+    return s.expandtabs()
 
 
 def in_a_loop(s: Any) -> Any:
     for _ in range(2):
         if s is None:
             return "n"
-        s = s.title()
+        s = s.expandtabs()
     return s
 
 
@@ -204,16 +202,16 @@ def error_caught(s: Any) -> Any:
     try:
         if s < "m":
             return None
-        return s.title()
+        return s.expandtabs()
     except TypeError:
         return "no text"
 
 
 def error_caught_in_a_branch(s: Any) -> Any:
     try:
-        if s.title() == "A" or s < "m":
+        if s.expandtabs() == "A" or s < "m":
             return None
-        return s.title()
+        return s.expandtabs()
     except (AttributeError, TypeError):
         return "no text"
 
@@ -222,7 +220,7 @@ def raised_and_caught(s: Any) -> Any:
     try:
         if s is None:
             raise ValueError
-        return s.title()
+        return s.expandtabs()
     except ValueError:
         return "no text"
 

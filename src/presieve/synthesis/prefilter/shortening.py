@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Untrusted. Leaves out the parts of a pre-filter that follow from the other parts.
 
-Only the truth of a filter counts, so a part may be dropped if it is true, or cannot be true, wherever
-the parts around it are true. What scans can skip files by is kept unless other such parts imply it.
+Only the truth of a filter counts, so a part may be dropped if it is true, or cannot be true,
+wherever the parts around it are true. What scans can skip files by is kept unless other such parts
+imply it.
 """
 
 from __future__ import annotations
