@@ -277,6 +277,9 @@ CONSTANT = """\
 class Conf:
     limit = 3.0
 
+    def __getattr__(self, name):
+        return 0.0
+
 
 conf = Conf()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections import Counter
@@ -14,7 +15,7 @@ from tests.support.functions import applications, parameters
 from presieve.ir.functions import COMPOSED, SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, Option, Sort
-from presieve.ir.terms import App, Op, Scope, Term, Var, lit, literal_value, string_lit
+from presieve.ir.terms import App, Op, Scope, Term, Var, int_lit, lit, literal_value, string_lit
 from presieve.semantics import pattern_prefixes
 from presieve.semantics.consequences import LEAST, consequence
 from presieve.semantics.functions import FUNCTIONS, Undefined, civil, first_day
@@ -205,3 +206,22 @@ def test_what_follows_from_a_kind(kind: str) -> None:
                 assert evaluate(follows, row) is True, row
     assert min(fits) == least, "a greater bound loses a text"
     assert not evaluate(where, {(Scope.ROW, "s"): ""})
+
+
+@pytest.mark.parametrize("op", [Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE])
+@pytest.mark.parametrize("number", [-1, 0, 1, 2, 99, 100, 101, 2**70, 2**126])
+def test_squares_of_integers(op: Op, number: int) -> None:
+    """Exact, beyond what an integer of Spark can hold; None where each number or none fits."""
+    n = Var(Scope.ROW, "n", INT)
+    square = app(Op.INT_MUL, n, n)
+    meant = preimage(op, square, int_lit(number))
+    compared = app(op, square, int_lit(number))
+    root = math.isqrt(max(number, 0))
+    numbers = [s * (m + d) for s in (1, -1) for m in (0, root) for d in range(-3, 4)]
+    told = {x: evaluate(compared, {(Scope.ROW, "n"): x}) for x in numbers}
+    if meant is None:
+        assert len(set(told.values())) == 1
+    else:
+        assert {x: evaluate(meant, {(Scope.ROW, "n"): x}) for x in numbers} == told
+    other = app(Op.INT_MUL, n, int_lit(3))
+    assert preimage(op, other, int_lit(number)) is None

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import re
-
 
 class MaxLate:
     """The greatest number beside an urgent note."""
@@ -102,4 +100,4 @@ def of_some(v):
     """Known where v is small."""
     if v is None or v < 10:
         return 0
-    return int(re.sub("9", "", str(v)) or "0")
+    return int(str(v).expandtabs())

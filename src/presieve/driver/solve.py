@@ -152,11 +152,6 @@ def not_assumed(assumption: Assumption, policy: Policy = "strict") -> Declined:
     return Declined("assumption", reason)
 
 
-def no_text(problem: Exception) -> str:
-    """Say why a proven filter cannot be written as SQL."""
-    return f"a proven filter cannot be written as SQL: {problem}; compare plain columns"
-
-
 def _search(
     problem: Problem,
     budget: float,

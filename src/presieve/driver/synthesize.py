@@ -21,7 +21,7 @@ from presieve.driver.fold_inputs import (
 from presieve.driver.options import Options
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.row_order import Question, problem_of_order
-from presieve.driver.solve import Policy, Solution, no_text, solve
+from presieve.driver.solve import Policy, Solution, solve
 from presieve.errors import Declined
 from presieve.ir.ops import app, sql_disjunction
 from presieve.ir.pushdown import Kind, ResidualStrength, Strength
@@ -225,7 +225,7 @@ def synthesis_of(inputs: Inputs, where: str, solution: Solution, started: float)
             if solution.kind != "partial":
                 residual = emit_checked(solution.residual, inputs.output_names(), TIMEZONE)
         except InexpressibleError as problem:
-            return _declined_synthesis(where, Declined("inexpressible", no_text(problem)), started)
+            return _declined_synthesis(where, problem.declined(), started)
     return Synthesis(
         solution.kind,
         prefilter,

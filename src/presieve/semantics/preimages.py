@@ -503,6 +503,33 @@ def _number(term: Term) -> int:
     return int(term.value or 0)
 
 
+def _square(op: Op, computed: App, constant: Lit) -> Term | None:
+    """``n * n < c`` for integers, which no text of Spark says: it raises where Python counts on."""
+    x, y = computed.args
+    number = literal_value(constant)
+    if x != y or not isinstance(number, int):
+        return None
+    if op in (Op.SQL_GT, Op.SQL_LT):
+        op, number = (Op.SQL_GE, number + 1) if op is Op.SQL_GT else (Op.SQL_LE, number - 1)
+    if number < 0 or (op is Op.SQL_GE and number == 0):
+        return None
+    root = math.isqrt(number)
+    match op:
+        case Op.SQL_LE:
+            return sql_conjunction(
+                [app(Op.SQL_GE, x, int_lit(-root)), app(Op.SQL_LE, x, int_lit(root))]
+            )
+        case Op.SQL_GE:
+            root = math.isqrt(number - 1) + 1
+            return sql_disjunction(
+                [app(Op.SQL_GE, x, int_lit(root)), app(Op.SQL_LE, x, int_lit(-root))]
+            )
+        case Op.SQL_EQ if root * root == number:
+            ends = dict.fromkeys((root, -root))
+            return sql_disjunction(app(Op.SQL_EQ, x, int_lit(end)) for end in ends)
+    return None
+
+
 PREIMAGES: dict[Op, Preimage] = {
     Op.TEXT_DECODED: _decoded_preimage,
     Op.TEXT_UPPER: _case,
@@ -524,6 +551,7 @@ PREIMAGES: dict[Op, Preimage] = {
     ),
     Op.FLOAT_ROUND: _double,
     Op.FLOAT_SQRT: _double,
+    **dict.fromkeys((Op.INT_MUL, Op.SQL_INT_MUL), _square),
     Op.DATE_DAYS: _integer_preimage(_days),
     Op.DATE_YEAR: _integer_preimage(_year),
     Op.CLOCK_DATE: _integer_preimage(_midnight),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from presieve.errors import PresieveError
+from presieve.errors import Declined, PresieveError
 
 _RESERVED = """
     ALL AND ANY AS AUTHORIZATION BETWEEN BOTH CALL CASE CAST CHECK COLLATE COLLATION COLLATIONS
@@ -27,6 +27,11 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 class InexpressibleError(PresieveError):
     """A term has no Spark SQL text of exactly the same meaning. Such a predicate is not used."""
+
+    def declined(self) -> Declined:
+        """Say why a proven filter is not used."""
+        reason = f"a proven filter cannot be written as SQL: {self}; compare plain columns"
+        return Declined("inexpressible", reason)
 
 
 def join_names(first: str, second: str) -> str:

@@ -93,7 +93,7 @@ CASES = [
     Case("upper", "string", "s", "c <> 'DE'", "s <> 'De'", "s <> 'DE' AND s <> 'de' AND s <> 'a'"),
     Case("country", "string", "s", "c = 'Germany'", "trim(BOTH", "trim(BOTH ' ' FROM s) = 'de'"),
     Case("country", "string", "s", "c = 'unknown'", "s IS NULL", "s IS NOT NULL"),
-    Case("has_error", "boolean", "s", "c", "IS NOT NULL", "contains(s, 'err')"),
+    Case("has_error", "boolean", "s", "c", "contains(translate(s", "contains(s, 'err')"),
     Case("contains", "boolean", "s", "c", "contains(s, 'é')", "endswith(s, 'é') AND s <> 'é'"),
     Case("contains", "boolean", "s", "NOT c", "contains(s, 'é')", "NOT contains(s, 'é')"),
     Case("is_log", "boolean", "s", "c", "endswith(s, 'log')", "endswith(s, 'log')"),
@@ -115,7 +115,7 @@ CASES = [
     Case("place", "int", "s", "c = 0", "s >= 'a' AND s < 'b'", "s = 'a'"),
     Case("year", "int", "d", "c = 2023", "DATE '2023-01-01'", "d > DATE '2023-12-02'"),
     Case("year", "int", "d", "c > 2023", "d >= DATE '2024-01-01'", "d > DATE '2024-01-01'"),
-    Case("quarter", "int", "d", "c = 1", "d IS NOT NULL", "month(d) = 1"),
+    Case("quarter", "int", "d", "c = 1", "month(d) < 4", "month(d) = 1"),
     Case("is_weekend", "boolean", "d", "c", "weekday(d) >= 5", "weekday(d) > 5"),
     Case("age", "int", "d", "c > 29", "d < DATE '2023-12-03'", "d < DATE '2023-12-02'"),
     Case("hour", "int", "n", "c = 5", "hour(n) = 5", "hour(n) = 6"),
@@ -195,8 +195,8 @@ def test_a_filter_that_loses_a_row_is_refuted(values: DataFrame, case: Case) -> 
 def test_what_has_no_preimage_stays(values: DataFrame) -> None:
     case = Case("titled", "string", "s", "c = 'De'", "")
     boundary = rewritten(with_c(values, case, arrow=True).filter(case.where))
-    assert boundary.prefilter == "s IS NOT NULL"
-    assert boundary.declined
+    assert boundary.prefilter == "s <> ''"
+    assert boundary.kind == "partial"
 
 
 @pytest.mark.slow

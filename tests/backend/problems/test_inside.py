@@ -72,7 +72,7 @@ def test_part_of_a_condition(tables: Tables, arrow: bool) -> None:
     without_python(tables.plain.filter((twice("v") > 10) & (tables.plain.team != "b")))
     without_python(tables.plain.filter((twice("v") > 10) & (twice("v") <= 40)))
     either = tables.strange.filter("v < 100").filter((twice("v") > 10) | grade("score").isNull())
-    assert rewritten(either).kind == "partial"
+    assert rewritten(either).kind == "exact"
 
 
 def test_what_has_no_twin_stays(tables: Tables) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from presieve.errors import Declined
 from presieve.ir.fold import Mode, Problem, nonempty
 from presieve.ir.ops import (
     app,
@@ -163,6 +164,7 @@ def search_single(problem: Problem, budget: float) -> SearchResult:
     aim = single.wanted if problem.on_demand else single.accepted
     exact = implied_predicate(aim) if size(aim) <= MAX_CONDITION else SQL_TRUE
     prefilter = single.shortened(exact, single.strongest(exact))
+    declined = _lost_in_writing(exact) if prefilter == SQL_TRUE else ()
     residual = single.needed(prefilter)
     if prefilter == SQL_FALSE:
         residual = [SQL_FALSE]
@@ -171,7 +173,16 @@ def search_single(problem: Problem, budget: float) -> SearchResult:
     pushdown = None
     if kind != "none":
         pushdown = Pushdown(kind, "universe", prefilter, post, single.invariant(prefilter))
-    return SearchResult(problem, pushdown, (), single.calls, time.perf_counter() - started)
+    return SearchResult(problem, pushdown, declined, single.calls, time.perf_counter() - started)
+
+
+def _lost_in_writing(predicate: Term) -> tuple[Declined, ...]:
+    """Say why nothing is left of a predicate, if it cannot be written."""
+    try:
+        emit(predicate, "UTC")
+    except InexpressibleError as problem:
+        return (problem.declined(),)
+    return ()
 
 
 def _has_text(predicate: Term) -> bool:
