@@ -69,7 +69,7 @@ def test_conjuncts_know_the_way_to_themselves() -> None:
         ("decimal(10,2)", {}, "decimal(10,2)"),
         ("decimal(10,-2)", {}, "unsupported:decimal(10,-2)"),
         ("float", {}, "unsupported:float"),
-        ({"type": "array", "elementType": "long"}, {}, "unsupported:array"),
+        ({"type": "array", "elementType": "long"}, {}, "unsupported:array<bigint>"),
     ],
 )
 def test_types(json_type: object, metadata: object, expected: str) -> None:

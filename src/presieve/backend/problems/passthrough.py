@@ -30,8 +30,9 @@ from presieve.dataflow.libraries import UNMISSED, Effects
 from presieve.errors import Behind, Declined
 from presieve.ir.assumption_codes import NO_NULL
 from presieve.ir.fold import Assumption, Column, Fold, Output
-from presieve.ir.ops import app, negate
-from presieve.ir.terms import Op, Scope, Var
+from presieve.ir.ops import app, disjunction, negate
+from presieve.ir.sorts import FLOAT, Option, strip
+from presieve.ir.terms import Op, Scope, Term, Var, none_lit
 from presieve.lift.forms import Lifted
 from presieve.lift.python.shipped import function_source
 from presieve.lift.reason_words import NO_GROUPING
@@ -86,7 +87,7 @@ class Unlifted:
         read = (k for k in names.keys if reads is None or k.name in reads)
         facts = tuple(_not_null(k) for k in read if k.nullable and k.type in _ONE_TYPE)
         passes = {} if self.is_missed else self.answer.passes or {}
-        fold = self._fold(names, passes)
+        fold = self._fold(names, passes, doubles=True)
         return replace(fold, assumptions=(*facts, *fold.assumptions))
 
     def obstacle(self, number: int) -> Declined | None:
@@ -124,7 +125,7 @@ class Unlifted:
         of_keys = {**self.answer.texts, **self.answer.keys}
         passed = of_keys if self.boundary.keys else self.answer.passes or {}
         if output.name in passed:
-            if output.type in _COMES_BACK or decimal_type(output.type):
+            if self._comes_back(output.type, doubles=not self.boundary.keys):
                 return None
             reason = (
                 f"values of {output.name}, of type {output.type}, may come back from pandas as"
@@ -145,21 +146,39 @@ class Unlifted:
         reason = f"calls of the function must stay, as it may do more than return rows: {text}"
         return Declined(effect.code if cause is None else cause.code, reason, effect.span)
 
-    def _fold(self, names: InputAttributes, sources: Mapping[str, str]) -> Lifted:
-        returned_keys = {
-            k.name: k for k in names.keys if k.type in _COMES_BACK or decimal_type(k.type)
-        }
+    @staticmethod
+    def _comes_back(type_: str, *, doubles: bool) -> bool:
+        """Whether it is known what comes back from pandas for each value of the type."""
+        known = type_ in _COMES_BACK or decimal_type(type_) is not None
+        return known or (doubles and type_ == "double")
+
+    def _fold(
+        self, names: InputAttributes, sources: Mapping[str, str], *, doubles: bool = False
+    ) -> Lifted:
+        returned_keys = {k.name: k for k in names.keys if self._comes_back(k.type, doubles=doubles)}
         outputs = []
         for a in self.boundary.outputs:
             source = returned_keys.get(sources.get(a.name, ""))
             variable = None if source is None else _variable(source)
             if variable is not None and a.type == variable.type and a.nullable:
-                term = some(Var(Scope.KEY, variable.name, variable.sort))
+                term = _returned(Var(Scope.KEY, variable.name, variable.sort))
                 outputs.append(Output(a.name, term.sort, a.type, term))
         (call,) = self.boundary.calls
         fold = Fold(call.name, (), key_columns(names), (), tuple(outputs))
         source_ = function_source(self.function, generator=self.boundary.kind in MAPS)
         return Lifted(fold, assume_unmissed(self.answer, self.effects), source_.text)
+
+
+def _returned(value: Var) -> Term:
+    """Return what comes back from pandas: for a double that is NaN, NULL (``_create_array`` of
+    ``pyspark/sql/pandas/serializers.py`` masks what ``isnull()`` finds).
+    """
+    if strip(value.sort) != FLOAT:
+        return some(value)
+    number = app(Op.GET, value) if isinstance(value.sort, Option) else value
+    missing = [app(Op.IS_NONE, value)] if isinstance(value.sort, Option) else []
+    is_null = disjunction([*missing, app(Op.IS_NAN, number)])
+    return app(Op.ITE, is_null, none_lit(FLOAT), some(value))
 
 
 def assume_unmissed(answer: Dataflow, effects: Effects) -> tuple[Assumption, ...]:
