@@ -185,6 +185,8 @@ class _Reader(Struct, frozen=True):
     def _read_call(self, read: RowCall, node: Node, handle: Handle, boundary: Boundary) -> RowCall:
         view = self.view
         (call,) = boundary.calls
+        if call.fields:
+            raise DeclineSignal("return-type", f"{call.name} returns a struct")
         check_place(view, node)
         if node.kind == PROJECT:
             keys = tuple(dict.fromkeys(call.arguments))

@@ -139,7 +139,9 @@ def attribute(node: ExprNode, context: ReadingContext) -> Typed:
     term = context.attributes.get(number_of(node))
     name = node.fields.get("name")
     if term is None:
-        raise DeclineSignal("unknown-column", f"{name} is not a known column here")
+        whole = isinstance(node.fields.get("dataType"), Mapping)
+        reason = "is read as a whole: compare its fields" if whole else "is not a known column here"
+        raise DeclineSignal("unknown-column", f"{name} {reason}")
     if row_sort_of(type_) != strip(term.sort):
         raise shape(f"{name} is known as another type than {type_}")
     return Typed(term, type_)

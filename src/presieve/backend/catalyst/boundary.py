@@ -9,7 +9,7 @@ column that is a scalar Python UDF over plain columns. Anything that is not unde
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from msgspec import Struct, field
 
@@ -45,7 +45,7 @@ from presieve.lift.evaluation_types import (
     Role,
     operators,
 )
-from presieve.plan.algebra import Attribute
+from presieve.plan.algebra import Attribute, struct_id
 
 LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
 AGGREGATE = LOGICAL + "Aggregate"
@@ -143,8 +143,9 @@ class Boundary(Struct, frozen=True):
 
     @property
     def computed(self) -> frozenset[int]:
-        """The outputs that the functions compute."""
-        return frozenset(i for call in self.calls for i in call.outputs)
+        """The outputs that the functions compute, and the structs whose fields they are."""
+        computed = [i for call in self.calls for i in call.outputs]
+        return frozenset((*computed, *map(struct_id, computed)))
 
 
 def is_boundary(node: Node) -> bool:
@@ -219,7 +220,9 @@ def read_aggregate(gateway: PlanReader, node: Node, plan: Handle) -> Boundary:
         path=node.path,
         input_path=input_path,
         inputs=gateway.attributes(gateway.node(plan, (0,))),
-        outputs=_outputs(node, gateway.attributes(plan)),
+        outputs=_split_outputs(
+            gateway.attributes(plan), node.fields["aggregateExpressions"], calls
+        ),
         keys=tuple(dict.fromkeys(expr_id(t[0]) for t in grouping if is_attribute(t))),
         key_outputs=key_outputs,
         all_keys_plain=all(map(is_attribute, grouping)),
@@ -281,22 +284,21 @@ def _udaf_call(tree: Tree, position: int) -> BoundaryCall:
 
 
 def _fields(tree: Tree) -> tuple[tuple[str, Attribute], ...]:
-    """Return the names and attributes of the fields of a struct that a call returns. A struct of
-    one field is not split, since Python can return that field in its place.
+    """Return the names and attributes of the fields of a struct that a column's call returns. A
+    struct of one field is not split, since Python can return that field in its place.
     """
-    fields = struct_fields(expr_id(tree[0]), str(tree[0]["name"]), tree[2].get("dataType"))
+    call = tree[1] if tree[1]["class"] == PYTHON_UDF else tree[2]
+    fields = struct_fields(expr_id(tree[0]), str(tree[0]["name"]), call.get("dataType"))
     return fields if len(fields) > 1 else ()
 
 
-def _outputs(node: Node, outputs: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
-    """Return the columns of an aggregate, with fields in place of its structs."""
-    columns: list[Attribute] = []
-    calls = {expr_id(t[0]): t for t in node.fields["aggregateExpressions"] if len(t) > 2}
-    for a in outputs:
-        tree = calls.get(a.id)
-        is_struct = tree is not None and tree[2]["class"] == PYTHON_UDAF
-        columns += [f for _, f in _fields(tree)] if tree and is_struct and _fields(tree) else [a]
-    return tuple(columns)
+def _split_outputs(
+    outputs: tuple[Attribute, ...], columns: list[Tree], calls: Iterable[BoundaryCall]
+) -> tuple[Attribute, ...]:
+    """Return the columns of an operator, with fields in place of the structs of its calls."""
+    trees = [columns[c.position] for c in calls if c.fields]
+    split = {expr_id(t[0]): [f for _, f in _fields(t)] for t in trees}
+    return tuple(f for a in outputs for f in split.get(a.id, [a]))
 
 
 def _scalar_calls(node: Node) -> tuple[int, ...]:
@@ -330,8 +332,18 @@ def read_project(gateway: PlanReader, node: Node, plan: Handle) -> Boundary:
         except DeclineSignal as signal:
             refused.append(signal)
             continue
-        name, output_ids = str(function["name"]), (expr_id(head),)
-        calls.append(BoundaryCall(name, read, output_ids, position, by=kind, sole=len(read) == 1))
+        fields = _fields(columns[position]) if not kind.whole else ()
+        calls.append(
+            BoundaryCall(
+                str(function["name"]),
+                read,
+                tuple(a.id for _, a in fields) or (expr_id(head),),
+                position,
+                by=kind,
+                fields=tuple(name for name, _ in fields),
+                sole=len(read) == 1,
+            )
+        )
     if not calls:
         raise refused[0]
     passed = passed_on(node)
@@ -341,7 +353,7 @@ def read_project(gateway: PlanReader, node: Node, plan: Handle) -> Boundary:
         path=node.path,
         input_path=(*node.path, 0),
         inputs=gateway.attributes(gateway.node(plan, (0,))),
-        outputs=gateway.attributes(plan),
+        outputs=_split_outputs(gateway.attributes(plan), columns, calls),
         keys=keys,
         key_outputs={out: key for out, key in passed.items() if key in keys},
         all_keys_plain=True,

@@ -38,7 +38,7 @@ from presieve.backend.catalyst.table_functions import table_of
 from presieve.backend.catalyst.trees import OR, Conjunct, Node, expr_id, references, walk
 from presieve.backend.gateway import PlanView
 from presieve.errors import Declined, DeclineSignal
-from presieve.plan.algebra import Attribute, Filter, Operator, Path, Project, Reordered
+from presieve.plan.algebra import Attribute, Filter, Operator, Path, Project, Reordered, struct_id
 from presieve.plan.liveness import visible
 from presieve.plan.reaching_conjuncts import Moved, arrives, descend
 from presieve.sql.catalyst import CALLED
@@ -119,7 +119,7 @@ def _reads(moved: Moved, computed: Set[int]) -> bool:
     """Whether a conjunct may read one of these columns."""
     if isinstance(moved.term, Declined) and not moved.reads:
         return True
-    return not computed.isdisjoint(moved.reads)
+    return not computed.isdisjoint(map(struct_id, moved.reads))
 
 
 class _Reader:

@@ -184,6 +184,8 @@ class _Functions(Struct, frozen=True):
         """Lift a scalar UDF for the rows for which it is known, if nobody would miss a call of it.
         Raises :class:`DeclineSignal`.
         """
+        if call.fields:
+            raise DeclineSignal("return-type", f"{call.name} returns a struct")
         loaded = self._load(call)
         receiver = getattr(loaded, "__self__", None) if isinstance(loaded, MethodType) else None
         function = loaded.__func__ if isinstance(loaded, MethodType) else loaded
@@ -282,7 +284,7 @@ class _Functions(Struct, frozen=True):
         outputs = {a.id: a for a in boundary.outputs}
         form = self._form(function, call)
         if partly and isinstance(form, RowFunction):
-            form = GuardsFunction(form.columns, form.arrow, form.safe)
+            form = GuardsFunction(form.columns, form.arrow, form.safe, form.nan_in_structs)
         request = replace(
             request_of(boundary, self.names, self.setting),
             schema=self._columns_read(call),
@@ -301,7 +303,8 @@ class _Functions(Struct, frozen=True):
         if call.whole:
             return ColumnsFunction(arguments, call.streamed)
         if self.boundary.kind == "Project":
-            return RowFunction(arguments, call.arrow, self.setting.safely)
+            nan_stays = self.gateway.version.nan_in_structs
+            return RowFunction(arguments, call.arrow, self.setting.safely, nan_stays)
         if self.boundary.kind == "Aggregate":
             return aggregate_form(function, arguments, call)
         if call.streamed:

@@ -37,13 +37,14 @@ from presieve.ir.fold import Assumption, Output
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import DATE, FLOAT, INT, TEXTS, Decimal, Option
 from presieve.ir.terms import TRUE, Op, Term, int_lit, none_lit
-from presieve.lift.entry.row_value import row_value
+from presieve.lift.entry.row_value import row_field, row_value
 from presieve.lift.execution.state import Exit, SymbolicMachine, path_conditions
 from presieve.lift.forms import RowFunction
 from presieve.lift.models.pyarrow.arrow_results import arrow_value
 from presieve.lift.values.arrow_values import CellV
 from presieve.lift.values.join_values import as_number, can_promote, promote
 from presieve.lift.values.symbolic import (
+    NONE,
     ArrowTableV,
     BitsV,
     DictV,
@@ -151,6 +152,13 @@ def _cells(m: SymbolicMachine, value: Value, returns: Returns, node: ast.AST) ->
             return _by_name(m, returned, items, names, node)
         case TupleV(items) | ListV(items) if returns.rows and len(names) > 1:
             return _by_name(m, None, items, names, node)
+        case NoneV() if returns.row is not None and len(names) > 1:
+            return (NONE,) * len(names)
+        case TupleV(items) if returns.row is not None and len(names) > 1:
+            return _by_name(m, None, items, names, node)
+        case DictV(returned, items) if returns.row is not None and len(names) > 1:
+            by_name = dict(zip(returned, items, strict=True))
+            return tuple(by_name.get(n, NONE) for n in names)
         case Scalar() | BitsV() | NullableV() | NoneV() if not returns.table and len(names) == 1:
             return (value,)
     if len(names) == 1 and not returns.table:
@@ -196,7 +204,8 @@ def _coerce(
         value = as_number(value)
     if returns.row is not None:
         with m.at(e.node):
-            return row_value(m, e.flow, value, column, returns.row)
+            of = row_value if len(returns.columns) == 1 else row_field
+            return of(m, e.flow, value, column, returns.row)
     if returns.arrow:
         with m.at(e.node):
             return arrow_value(m, e.flow, value, column, cast=not returns.table)

@@ -10,6 +10,9 @@ doubles, and may treat all values of the batch differently because of one of ano
 this raises if casts are safe, and otherwise cuts each to the type's bits. NaN stays NaN both ways.
 Dates are ``datetime.date`` both ways (``DateType.toInternal``), timestamps without time zone come
 as naive ``datetime``, decimals as ``Decimal``.
+
+A struct is returned as a tuple, whose values are the fields in order, or as a dict, whose missing
+keys are NULL (``StructType.toInternal``; ``_create_converter_from_pandas`` of ``pandas/types.py``).
 """
 
 from __future__ import annotations
@@ -61,6 +64,22 @@ def check_row_columns(form: RowFunction, request: LiftRequest) -> None:
         if sort not in _SENT and not isinstance(sort, (Decimal, *COMPOSITES)):
             reason = f"column {name} of a scalar UDF is of type {display_type(types[name])}"
             raise DeclineSignal("column-type", reason)
+
+
+def row_field(
+    m: SymbolicMachine, flow: Flow, value: Value, column: SchemaColumn, form: RowFunction
+) -> Term:
+    """Return the output for a value of a field of a struct that is returned. With Arrow, versions
+    of Spark differ about NaN and integers beyond the type. Declines ``return-type``.
+    """
+    if form.arrow and isinstance(value, Scalar):
+        if value.base == INT and not m.ranges.fits(value.term, column.type):
+            reason = f"field {column.name} may be too large for {column.type}"
+            raise DeclineSignal("return-type", reason)
+        if value.base == FLOAT and value.traits.maybe_nan and not form.nan_in_structs:
+            reason = f"field {column.name} may be NaN, which this version makes NULL in a struct"
+            raise DeclineSignal("return-type", reason)
+    return row_value(m, flow, value, column, form)
 
 
 def row_value(

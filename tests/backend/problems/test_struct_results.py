@@ -1,0 +1,121 @@
+"""Filters on a field of what a scalar UDF returns."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.backend.problems import struct_udfs as udfs
+from tests.support.running import rewritten, untouched
+from tests.support.spark_version import is_before
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame, SparkSession
+
+VALUES = [150.0, 50.0, None, math.nan, math.inf, -math.inf, -0.0, 0.0, 100.0, 100.5, 1e308, 5e-324]
+ARROW = pytest.mark.parametrize("arrow", [False, True], ids=["pickled", "arrow"])
+
+
+@pytest.fixture(scope="module", params=["spark", "pyarrow"])
+def values(
+    request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> DataFrame:
+    path = str(tmp_path_factory.mktemp("structs") / "table.parquet")
+    if request.param == "spark":
+        rows = [(v, i) for i, v in enumerate(VALUES)]
+        spark.createDataFrame(rows, "v double, id int").coalesce(1).write.parquet(path)
+    else:
+        ids = pa.array(range(len(VALUES)), pa.int32())
+        pq.write_table(pa.table({"v": VALUES, "id": ids}), path, row_group_size=4)
+    return spark.read.parquet(path)
+
+
+def with_r(values: DataFrame, function: Callable[..., Any], *, arrow: bool) -> DataFrame:
+    from pyspark.sql.functions import udf
+
+    make: Any = udf
+    return values.withColumn("r", make(function, udfs.SCHEMA, useArrow=arrow)("v"))
+
+
+HIGH = "v > 100.0D AND NOT isnan(v)"
+BELOW = [
+    ("label", "r.kind = 'high'", HIGH),
+    ("label", "r.kind = 'high' AND id > 1", HIGH),
+    ("label", "r.kind IS NULL", "v IS NULL"),
+    ("label", "r.number = 7", "v IS NOT NULL"),
+    ("label", "r.number IS NULL OR r.kind = 'high'", f"v IS NULL OR ({HIGH})"),
+    ("label", "r.double IS NOT NULL", "false"),
+    ("by_name", "r.kind = 'high'", HIGH),
+    ("by_name", "r.number IS NULL", "v IS NULL"),
+]
+
+
+@ARROW
+@pytest.mark.parametrize(("name", "where", "below"), BELOW)
+def test_a_filter_on_a_field_goes_below(
+    values: DataFrame, name: str, where: str, below: str, arrow: bool
+) -> None:
+    df = with_r(values, getattr(udfs, name), arrow=arrow)
+    assert rewritten(df.filter(where)).prefilter == below
+    aside = df.select("id", "r.kind", "r.number", "r.double")
+    assert rewritten(aside.filter(where.replace("r.", ""))).prefilter == below
+
+
+@ARROW
+def test_doubles(values: DataFrame, arrow: bool) -> None:
+    """NaN of a field becomes NULL with Arrow before Spark 4.1, and so nothing is known there."""
+    df = with_r(values, udfs.parts, arrow=arrow).filter("r.double > 100")
+    if arrow and is_before("4.1"):
+        assert untouched(df).declined[0].code == "return-type"
+    else:
+        assert rewritten(df).prefilter == "v > 50.0D OR isnan(v)"
+
+
+def test_integers_that_do_not_fit(values: DataFrame) -> None:
+    """Without Arrow they are cut to 32 bits; with Arrow versions differ."""
+    wide = values.selectExpr("id * 1000000000L AS v", "id")
+    df = with_r(wide, udfs.passed, arrow=False)
+    rewritten(df.filter("r.number < 0"))
+    assert untouched(with_r(wide, udfs.passed, arrow=True).filter("r.number < 0")).declined
+
+
+@ARROW
+def test_the_same_condition_on_what_goes_in_keeps_other_rows(
+    values: DataFrame, arrow: bool
+) -> None:
+    """The wrong twin: Spark puts NaN above all numbers, Python does not."""
+    df = with_r(values, udfs.label, arrow=arrow)
+    assert df.filter("r.kind = 'high'").count() != values.filter("v > 100").count()
+
+
+LEFT = {
+    "listed": "return-shape",
+    "too_short": "return-shape",
+    "wrong_class": "return-type",
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_spark_would_not_take_as_it_is(values: DataFrame, name: str) -> None:
+    """Spark takes lists without Arrow only, and makes NULL of values of another class."""
+    df = with_r(values, getattr(udfs, name), arrow=False).filter("id < 0 OR r.kind = 'some'")
+    boundary = untouched_or_failing(df)
+    assert boundary.declined[0].code == LEFT[name]
+
+
+def untouched_or_failing(df: DataFrame) -> Any:
+    from presieve.driver.optimize import explain, optimize
+
+    assert optimize(df) is df
+    (boundary,) = explain(df, cost="always").boundaries
+    return boundary
+
+
+def test_a_struct_that_is_read_as_a_whole(values: DataFrame) -> None:
+    (declined,) = untouched(with_r(values, udfs.label, arrow=False).filter("r IS NULL")).declined
+    assert "r is read as a whole: compare its fields" in declined.reason
