@@ -85,6 +85,12 @@ def _is_sql_function(node: App) -> bool:
     return node.op in SIGNATURES and SIGNATURES[node.op].is_sql
 
 
+def calls_only_sql(term: Term) -> bool:
+    """Whether Spark has each function of single values that the term calls."""
+    called = (n for n in subterms(term) if isinstance(n, App) and n.op in SIGNATURES)
+    return all(map(_is_sql_function, called))
+
+
 def check_prefilter(problem: Problem, prefilter: Term) -> None:
     """Raises :class:`IllFormed` unless Spark can evaluate it on input rows without raising."""
     fold = problem.fold

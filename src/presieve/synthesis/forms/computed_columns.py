@@ -31,6 +31,7 @@ from presieve.ir.pushdown import Pushdown, Witness
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, Option, Sort, strip
 from presieve.ir.terms import SQL_FALSE, App, Lit, Op, Scope, Term, Var, float_lit, literal_value
 from presieve.ir.walk import replace_nodes, substitute, variables
+from presieve.ir.wellformed import calls_only_sql
 from presieve.records import replace
 from presieve.semantics.assumptions import assumption_of
 from presieve.semantics.fast_interpreter import State
@@ -105,6 +106,8 @@ class Derivation(Struct, frozen=True):
         prefilter = put_back(result.pushdown.prefilter, back)
         if prefilter != SQL_FALSE:
             prefilter = with_bounds(self.original, prefilter, Z3Solver(), _EFFORT)
+        if not calls_only_sql(prefilter):
+            return replace(result, pushdown=None)
         pushdown: Pushdown = replace(
             result.pushdown,
             prefilter=prefilter,

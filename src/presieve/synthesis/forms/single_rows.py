@@ -26,7 +26,7 @@ from presieve.ir.pushdown import Pushdown
 from presieve.ir.sorts import FLOAT, strip
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, App, Op, Scope, Term, Var
 from presieve.ir.walk import size, substitute, subterms
-from presieve.ir.wellformed import output_var
+from presieve.ir.wellformed import calls_only_sql, output_var
 from presieve.semantics.scan import is_scanned, may_lose
 from presieve.smt.smtlib import s_implies, s_not
 from presieve.smt.solver import Effort, Solver, Unsat
@@ -79,13 +79,13 @@ class Single:
         """The conjunction of conjuncts of ``exact`` that keep every accepted key, guarded against
         what scans lose where that is necessary, and that can be written.
         """
-        prefilter = self._guarded(exact) if _has_text(exact) else None
+        prefilter = self.guarded(exact) if _has_text(exact) else None
         if prefilter is not None:
             return prefilter
         parts = sql_conjuncts(exact)
         if len(parts) < 2:
             return SQL_TRUE
-        kept = (self._guarded(p) for p in parts[:_MOST] if _has_text(p))
+        kept = (self.guarded(p) for p in parts[:_MOST] if _has_text(p))
         conjunction_of_parts = sql_conjunction(p for p in kept if p is not None)
         return conjunction_of_parts if self.keeps(conjunction_of_parts) else SQL_TRUE
 
@@ -98,7 +98,8 @@ class Single:
         before, now = (app(Op.SQL_IS_TRUE, p) for p in (prefilter, other))
         return other if self.holds(now, before) else prefilter
 
-    def _guarded(self, predicate: Term) -> Term | None:
+    def guarded(self, predicate: Term) -> Term | None:
+        """Return the predicate so that a scan loses nothing by it; None if it drops keys."""
         forms = (_hide_from_scans(predicate), predicate, _guard_all_doubles(predicate))
         return next((p for p in dict.fromkeys(forms) if self.keeps(p)), None)
 
@@ -164,7 +165,11 @@ def search_single(problem: Problem, budget: float) -> SearchResult:
     aim = single.wanted if problem.on_demand else single.accepted
     exact = implied_predicate(aim) if size(aim) <= MAX_CONDITION else SQL_TRUE
     prefilter = single.shortened(exact, single.strongest(exact))
-    declined = _lost_in_writing(exact) if prefilter == SQL_TRUE else ()
+    declined: tuple[Declined, ...] = ()
+    if prefilter == SQL_TRUE and not calls_only_sql(exact):
+        declined = _lost_in_writing(exact)
+    elif prefilter == SQL_TRUE:  # a proof is found, and who writes it says why that cannot be
+        prefilter = single.guarded(exact) or SQL_TRUE
     residual = single.needed(prefilter)
     if prefilter == SQL_FALSE:
         residual = [SQL_FALSE]
