@@ -91,7 +91,7 @@ class Unlifted:
         facts: list[Assumption] = []
         for k in names.keys:
             variable = _variable(k)
-            if variable is None or not k.nullable or k.type not in _ONE_TYPE:
+            if variable is None or not k.nullable or k.type not in NULLS_MATTER:
                 continue
             term = Var(Scope.KEY, variable.name, variable.sort)
             if k.name in typed:
@@ -260,7 +260,7 @@ def _is_on_line(note: Note, line: int) -> bool:
     return note.span is not None and note.span.line == line
 
 
-_ONE_TYPE = ("boolean", "tinyint", "smallint", "int", "bigint")
+NULLS_MATTER = ("boolean", "tinyint", "smallint", "int", "bigint")
 """Types for which pandas makes one kind of column with NULL and another one without."""
 
 
