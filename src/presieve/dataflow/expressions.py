@@ -37,6 +37,7 @@ from presieve.dataflow.abstract_values import (
     reach_of_all,
 )
 from presieve.dataflow.assignments import ROWS, bind
+from presieve.dataflow.by_row.row_subsets import series_of, some_columns, some_rows
 from presieve.dataflow.calls import call, inline_call
 from presieve.dataflow.context import Analysis, Given, constant_of, names_of_columns
 from presieve.dataflow.free_names import of_own_module, outside
@@ -51,7 +52,6 @@ from presieve.dataflow.literals import (
 )
 from presieve.dataflow.objects import attribute_of_class, attribute_of_instance
 from presieve.dataflow.returned_tables import result_of
-from presieve.dataflow.row_subsets import series_of, some_columns, some_rows
 from presieve.dataflow.state import AnalysisState, stored_in
 from presieve.python_library.method_catalogue import CATALOGUE
 from presieve.records import replace

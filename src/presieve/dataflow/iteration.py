@@ -29,8 +29,8 @@ from presieve.dataflow.abstract_values import (
     part_of,
     reach_of,
 )
+from presieve.dataflow.by_row.row_subsets import some_rows
 from presieve.dataflow.context import Analysis
-from presieve.dataflow.row_subsets import some_rows
 from presieve.dataflow.state import AnalysisState
 
 

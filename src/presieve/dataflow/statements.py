@@ -32,15 +32,15 @@ from presieve.dataflow.abstract_values import (
     union_of_packages,
 )
 from presieve.dataflow.assignments import bind, delete, store
-from presieve.dataflow.context import Analysis, GaveUp, constant_of
-from presieve.dataflow.iteration import item_of, rounds, rows_of
-from presieve.dataflow.row_closures import (
+from presieve.dataflow.by_row.row_closures import (
     appends_once,
     filled_lists,
     forget_rounds,
     is_closed_loop,
     loosen,
 )
+from presieve.dataflow.context import Analysis, GaveUp, constant_of
+from presieve.dataflow.iteration import item_of, rounds, rows_of
 from presieve.dataflow.state import AnalysisState, join_states
 
 _STEPS = 20_000
