@@ -12,6 +12,7 @@ doubles.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from types import FunctionType
 
 from presieve.ir.sorts import INT, Option, strip
@@ -80,11 +81,23 @@ def _call_function(call: ModelCall, flow: Flow, value: Value) -> Value:
     match function_node:
         case ast.Lambda(ast.arguments([], [ast.arg(name)], None, [], [], None, []), body):
             inner = Flow({**flow.env, name: value}, flow.conds, flow.facts, heap=dict(flow.heap))
-            return m.evaluate(body, inner)
+            result = m.evaluate(body, inner)
+            _check_unchanged(call, flow.heap, inner)
+            return result
     function = m.evaluate(function_node, flow)
     if isinstance(function, Known) and inlining.is_own(function.target):
         assert isinstance(function.target, FunctionType)
         call_node = ast.copy_location(ast.Call(function_node, [], []), call.node)
+        before = dict(flow.heap)
         named = ModelCall(m, flow, function.name, (value,), {}, call_node)
-        return inlining.inline_call(named, function.target)
+        result = inlining.inline_call(named, function.target)
+        _check_unchanged(call, before, flow)
+        return result
     raise call.decline("unknown-call", f"the function that .{call.name}() calls is not read")
+
+
+def _check_unchanged(call: ModelCall, before: Mapping[int, object], after: Flow) -> None:
+    """Decline a function that changes an object from before: the next rows would see it."""
+    if any(after.heap.get(place) is not thing for place, thing in before.items()):
+        reason = f"the function that .{call.name}() calls changes what was there before"
+        raise call.decline("unknown-call", reason)
