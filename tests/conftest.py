@@ -42,11 +42,9 @@ def scans_are_compared(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture(autouse=True)
-def reports_are_remembered() -> Iterator[None]:
+def reports_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is reported of each pipeline is compared with its plans when its rows are compared."""
-    with pytest.MonkeyPatch.context() as patch:  # tests undo their own patches earlier
-        remember_reports(patch)
-        yield
+    remember_reports(monkeypatch)
 
 
 @pytest.fixture(autouse=True)

@@ -50,7 +50,7 @@ def disabled_again(spark: SparkSession) -> Iterator[None]:
     presieve.disable(spark)
     after = members(spark.range(1))
     assert after.keys() == before.keys()
-    assert not [name for name in before if after[name] is not before[name]]
+    assert all(after[name] is before[name] for name in before)
 
 
 @pytest.fixture

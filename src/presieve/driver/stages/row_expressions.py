@@ -20,11 +20,12 @@ from presieve.certificate.row_expressions import (
 from presieve.compiling.row_expressions import Writer
 from presieve.driver.solve import MAY_ERASE, Policy
 from presieve.driver.stages.decisions import Decision
+from presieve.driver.stages.discharge import discharge_assumptions, needs_no_proof
 from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.driver.stages.replacements import replace_functions
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.assumption_codes import MESSAGES
-from presieve.ir.fold import Mode, Problem
+from presieve.ir.fold import Assumption, Mode, Problem
 from presieve.ir.terms import FALSE, SQL_TRUE
 from presieve.lift.forms import Lifted
 from presieve.lift.values.ranges import column_ranges
@@ -82,7 +83,12 @@ def _write_expressions(call: RowCall, policy: Policy) -> CompileDecision:
 
 def _texts(call: RowCall, lifted: Lifted) -> RowTexts:
     fold = lifted.fold
-    open_ = [a for a in lifted.assumptions if a.code not in OPTIONAL | {MESSAGES}]
+    optional = OPTIONAL | {MESSAGES}
+    needed = tuple(a for a in lifted.assumptions if a.code not in optional)
+    known = discharge_assumptions(Problem(fold, SQL_TRUE, Mode.GROUPED, needed), call.facts)
+    shown = tuple(Assumption("known", f.by, f.term) for f in call.facts)
+    context = Problem(fold, SQL_TRUE, Mode.GROUPED, shown)
+    open_ = [a for a in needed if a not in known and not needs_no_proof(context, a)]
     if open_:
         raise DeclineSignal("assumption", f"what it gives rests on this: {open_[0].text}")
     if lifted.calls or fold.columns:
