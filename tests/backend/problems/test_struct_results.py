@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+pytestmark = pytest.mark.classic("plans of Spark Connect do not name the fields of a result")
 VALUES = [150.0, 50.0, None, math.nan, math.inf, -math.inf, -0.0, 0.0, 100.0, 100.5, 1e308, 5e-324]
 ARROW = pytest.mark.parametrize("arrow", [False, True], ids=["pickled", "arrow"])
 
@@ -61,6 +62,9 @@ def test_a_filter_on_a_field_goes_below(
     values: DataFrame, name: str, where: str, below: str, arrow: bool
 ) -> None:
     df = with_r(values, getattr(udfs, name), arrow=arrow)
+    if arrow and is_before("4.1"):  # there they are not read
+        untouched(df.filter(where))
+        return
     assert rewritten(df.filter(where)).prefilter == below
     aside = df.select("id", "r.kind", "r.number", "r.double")
     assert rewritten(aside.filter(where.replace("r.", ""))).prefilter == below
@@ -68,10 +72,10 @@ def test_a_filter_on_a_field_goes_below(
 
 @ARROW
 def test_doubles(values: DataFrame, arrow: bool) -> None:
-    """NaN of a field becomes NULL with Arrow before Spark 4.1, and so nothing is known there."""
+    """NaN of a field becomes NULL with Arrow before Spark 4.1; there, they are not read."""
     df = with_r(values, udfs.parts, arrow=arrow).filter("r.double > 100")
     if arrow and is_before("4.1"):
-        assert untouched(df).declined[0].code == "return-type"
+        assert untouched(df).declined
     else:
         assert rewritten(df).prefilter == "v > 50.0D OR isnan(v)"
 
