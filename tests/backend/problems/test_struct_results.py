@@ -36,11 +36,13 @@ def values(
     return spark.read.parquet(path)
 
 
-def with_r(values: DataFrame, function: Callable[..., Any], *, arrow: bool) -> DataFrame:
+def with_r(
+    values: DataFrame, function: Callable[..., Any], *, arrow: bool, schema: str = udfs.SCHEMA
+) -> DataFrame:
     from pyspark.sql.functions import udf
 
     make: Any = udf
-    return values.withColumn("r", make(function, udfs.SCHEMA, useArrow=arrow)("v"))
+    return values.withColumn("r", make(function, schema, useArrow=arrow)("v"))
 
 
 HIGH = "v > 100.0D AND NOT isnan(v)"
@@ -123,3 +125,12 @@ def untouched_or_failing(df: DataFrame) -> Any:
 def test_a_struct_that_is_read_as_a_whole(values: DataFrame) -> None:
     (declined,) = untouched(with_r(values, udfs.label, arrow=False).filter("r IS NULL")).declined
     assert "r is read as a whole: compare its fields" in declined.reason
+
+
+@ARROW
+@pytest.mark.parametrize("where", ["r.number = 0", "r.kind IS NULL", "r.kind IS NOT NULL"])
+def test_a_field_that_is_declared_not_null(values: DataFrame, where: str, arrow: bool) -> None:
+    """None in it is an error, which a filter below would drop unseen."""
+    schema = "kind string, double double, number int NOT NULL"
+    df = with_r(values, udfs.by_name, arrow=arrow, schema=schema).filter(where)
+    assert untouched_or_failing(df).prefilter == "true"
