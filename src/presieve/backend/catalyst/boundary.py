@@ -285,11 +285,13 @@ def _udaf_call(tree: Tree, position: int) -> BoundaryCall:
 
 def _fields(tree: Tree) -> tuple[tuple[str, Attribute], ...]:
     """Return the names and attributes of the fields of a struct that a column's call returns. A
-    struct of one field is not split, since Python can return that field in its place.
+    struct of one field is not split, since Python can return that field in its place, nor one with
+    a field that is declared NOT NULL: Spark does not check that Python keeps to it.
     """
-    call = tree[1] if tree[1]["class"] == PYTHON_UDF else tree[2]
-    fields = struct_fields(expr_id(tree[0]), str(tree[0]["name"]), call.get("dataType"))
-    return fields if len(fields) > 1 else ()
+    type_ = (tree[1] if tree[1]["class"] == PYTHON_UDF else tree[2]).get("dataType")
+    fields = struct_fields(expr_id(tree[0]), str(tree[0]["name"]), type_)
+    nullable = isinstance(type_, dict) and all(f["nullable"] for f in type_.get("fields", ()))
+    return fields if len(fields) > 1 and nullable else ()
 
 
 def _split_outputs(
