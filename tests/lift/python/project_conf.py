@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 LIMIT = 100.0
 WORDS = ["a", "b"]
@@ -86,6 +86,29 @@ class Computed:
     limit: float = field(default_factory=lambda: float(os.environ.get("NOT_THERE", "100")))
 
 
+class Watched:
+    reads: ClassVar[list[str]] = []
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+
+    @property
+    def limit(self) -> float:
+        self.reads.append("limit")
+        return 100.0
+
+    @limit.setter
+    def limit(self, limit: float) -> None: ...
+
+
+class Loose:
+    limit = 100.0
+
+    def __init__(*args: object) -> None: ...
+
+
+WATCHED = Watched(100.0)
+LOOSE = Loose()
 DOUBLED = Doubled(50.0)
 RAISED = Raised(50.0)
 RAISED.lift()

@@ -217,7 +217,7 @@ def test_an_object_that_the_source_decides_is_read(job: dict[str, Any], name: st
     assert [function(v) for v in (100.0, 100.5)] == ["low", "high"]
 
 
-@pytest.mark.parametrize("name", ["DOUBLED", "RAISED", "COUNTED", "LISTED", "COMPUTED"])
+@pytest.mark.parametrize("name", ["DOUBLED", "RAISED", "COUNTED", "LISTED", "COMPUTED", "LOOSE"])
 def test_an_object_that_code_makes_or_may_change_is_not_read(
     job: dict[str, Any], name: str
 ) -> None:
@@ -226,6 +226,13 @@ def test_an_object_that_code_makes_or_may_change_is_not_read(
     assert [function(v) for v in (100.0, 100.5)] == ["low", "high"]
     assert ABOVE not in answer.prefilter
     assert answer.declined[0]["code"] == "by-reference"
+
+
+def test_reading_an_object_runs_no_code(job: dict[str, Any]) -> None:
+    conf.Watched.reads.clear()
+    _, answer = _of_object(job, "WATCHED")
+    assert ABOVE not in answer.prefilter
+    assert conf.Watched.reads == []
 
 
 def test_an_object_that_the_driver_changed_is_not_read(
