@@ -53,6 +53,8 @@ _HOOKS = (
     *("__getnewargs__", "__getnewargs_ex__"),
 )
 _METACLASSES = (type, abc.ABCMeta)
+FACTORIES = (list, dict, set)
+"""The functions for defaults of fields whose values are known."""
 
 
 def check_path(path: Path, function: FunctionType) -> None:
@@ -289,7 +291,7 @@ def _check_field_call(
         if keyword.arg == "default_factory":
             factory = getattr(field, "default_factory", None)
             # Values made by any other factory are never read.
-            if factory in (list, dict, set) and factory is not _resolve(scope, keyword.value):
+            if factory in FACTORIES and factory is not _resolve(scope, keyword.value):
                 raise UndecidedSignal(f"{name} is made by something else now")
 
 

@@ -7,17 +7,15 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from enum import Enum, EnumMeta
-from types import FunctionType, MemberDescriptorType, ModuleType
+from types import FunctionType, ModuleType
 
 from presieve.errors import DeclineSignal
+from presieve.lift.python.outer_objects import stored_value
 from presieve.lift.python.shipped import attribute, enumeration_member, module_attribute
 from presieve.lift.python.shipping import is_own_module
 
 _CONTAINERS = (list, dict, set, frozenset, tuple)
-_GETTERS = (MemberDescriptorType, type(vars(namedtuple("_One", "field"))["field"]))
-"""Descriptors of slots and of the fields of named tuples."""
 _PLAIN_READS = (object.__getattribute__, tuple.__getattribute__)
 
 
@@ -44,9 +42,7 @@ def member_of_program(owner: object, name: str) -> object | None:
         return None
     if attribute(cls, "__getattribute__") not in _PLAIN_READS:
         return None
-    value = attribute(owner, name, None)
-    if isinstance(value, _GETTERS) and owner is not cls:
-        value = value.__get__(owner, cls)
+    value = stored_value(owner, attribute(owner, name, None))
     plain = type(value) in _CONTAINERS or not hasattr(type(value), "__get__")
     return value if plain else None
 

@@ -10,17 +10,19 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+from collections import namedtuple
 from collections.abc import Mapping
-from types import FunctionType
+from types import FunctionType, MemberDescriptorType
 
 from presieve.lift.python.bindings import UndecidedSignal
-from presieve.lift.python.classes import check_class, check_member
+from presieve.lift.python.classes import FACTORIES, check_class, check_member
 from presieve.lift.python.constants import compute_constant, holds_mutable, is_mutable, same
 from presieve.lift.python.imported import ModuleScope, UndecidedObjectSignal
 from presieve.lift.python.shipping import is_generated, is_own_module
 
 _MAKING = ("__new__", "__post_init__", "__setattr__", "__getattribute__", "__init_subclass__")
-_FACTORIES = (list, dict, set)
+_GETTERS = (MemberDescriptorType, type(vars(namedtuple("_One", "field"))["field"]))
+"""Descriptors of slots and of the fields of named tuples."""
 
 
 def check_object(undecided: UndecidedObjectSignal) -> None:
@@ -63,13 +65,14 @@ def _attributes(
     except TypeError as error:
         raise undecided from error
     bound.apply_defaults()
-    _, *given = bound.arguments.items()
+    own_name, *names = inspect.signature(constructor).parameters
+    given = {n: bound.arguments[n] for n in names}
     if is_generated(constructor):
-        return _of_fields(undecided, cls, dict(given))
+        return _of_fields(undecided, cls, given)
     if not isinstance(constructor, FunctionType) or "__init__" not in vars(cls):
         raise undecided
     check_member(cls, "__init__")
-    return _of_constructor(undecided, body, dict(given))
+    return _of_constructor(undecided, body, own_name, given)
 
 
 def _has_own(cls: type, name: str) -> bool:
@@ -87,20 +90,22 @@ def _of_fields(
     for name, value in given.items():
         factory = fields[name].default_factory if name in fields else dataclasses.MISSING
         left_out = factory is not dataclasses.MISSING and type(value).__module__ == "dataclasses"
-        if left_out and factory not in _FACTORIES:
+        if left_out and factory not in FACTORIES:
             raise UndecidedSignal(f"a function of the program makes its {name}")
         expected[name] = factory() if left_out else value  # type: ignore[operator]
     return expected
 
 
 def _of_constructor(
-    undecided: UndecidedObjectSignal, body: ModuleScope, given: Mapping[str, object]
+    undecided: UndecidedObjectSignal, body: ModuleScope, own: str, given: Mapping[str, object]
 ) -> Mapping[str, object]:
-    """Return what a constructor assigns that only assigns constants and its parameters."""
+    """Return what a constructor assigns to attributes of ``own``, if it does nothing else, of
+    constants and the parameters ``given``.
+    """
     assert body.body is not None
     (constructor,) = (n for n in body.body.body if getattr(n, "name", None) == "__init__")
     assert isinstance(constructor, ast.FunctionDef)
-    own, module = constructor.args.args[0].arg, ModuleScope(body.text, body.globals)
+    module = ModuleScope(body.text, body.globals)
     expected: dict[str, object] = {}
 
     def look(name: str) -> object:
@@ -123,9 +128,25 @@ def _state(value: object, expected: Mapping[str, object]) -> dict[str, object] |
     """Return the attributes of the object; None if it has others than those expected."""
     others = getattr(value, "__dict__", {}).keys() - expected.keys()
     try:
-        return None if others else {n: object.__getattribute__(value, n) for n in expected}
+        return None if others else {n: static_attribute(value, n) for n in expected}
     except AttributeError:
         return None
+
+
+def static_attribute(owner: object, name: str) -> object:
+    """Return an attribute, also one in a slot or a named tuple, and run no code for it. Raises
+    AttributeError if there is none.
+    """
+    return stored_value(owner, inspect.getattr_static(owner, name))
+
+
+def stored_value(owner: object, attribute: object) -> object:
+    """Return what an object stores under a descriptor of a slot, or of a named tuple's field; other
+    attributes as they are.
+    """
+    if isinstance(attribute, _GETTERS) and not isinstance(owner, type):
+        return attribute.__get__(owner, type(owner))
+    return attribute
 
 
 def _is_frozen(cls: type) -> bool:
