@@ -221,6 +221,14 @@ class Analysis:
         calls = (x for f in self.stack for x in (f.owner, *_position(f.node), *_position(f.call)))
         return (*calls, *_position(node), part)
 
+    def check_waiting(self, s: AnalysisState, before: int, node: ast.AST) -> None:
+        """Account for values that waited since there were so many writes: if memory was written
+        meanwhile, it may be theirs.
+        """
+        if s.writes.count != before:
+            self.writes_items, self.alone = True, False
+            self.note("rows", f"{ast.unparse(node)} may write where a value waits", node)
+
     # --- answers --------------------------------------------------------------------------------
 
     def note(self, question: Question, reason: str, node: ast.AST, code: str = "") -> None:

@@ -55,6 +55,7 @@ from presieve.dataflow.objects import attribute_of_class, attribute_of_instance
 from presieve.dataflow.returned_tables import result_of
 from presieve.dataflow.row_subsets import series_of, some_columns, some_rows
 from presieve.dataflow.state import AnalysisState, stored_in
+from presieve.dataflow.waiting_values import has_waiting_values
 from presieve.python_library.method_catalogue import CATALOGUE
 from presieve.records import replace
 
@@ -63,7 +64,10 @@ def evaluate(a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
     """Evaluate an expression. An unsupported one is opaque, and everything in it is read."""
     handler = _EXPRESSIONS.get(type(node))
     if handler is not None:
+        before = s.writes.count
         value: Value = handler(a, node, s)
+        if s.writes.count != before and has_waiting_values(node):
+            a.check_waiting(s, before, node)
         return stored_in(value, a.site(node), "") if isinstance(value, AbstractColumn) else value
     parts = [evaluate(a, c, s) for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]
     for part in parts:

@@ -51,11 +51,19 @@ ESCAPED = AllocationSite((-3,))
 
 
 @dataclass(slots=True)
+class Writes:
+    """How often memory may have been written in place, in all branches together."""
+
+    count: int = 0
+
+
+@dataclass(slots=True)
 class AnalysisState:
     """The variables of all functions being called, innermost last, and the heap."""
 
     frames: list[dict[str, Value]]
     heap: dict[AllocationSite, Object] = field(default_factory=dict)
+    writes: Writes = field(default_factory=Writes, compare=False)
 
     @property
     def env(self) -> dict[str, Value]:
@@ -64,7 +72,7 @@ class AnalysisState:
 
     def copy(self) -> AnalysisState:
         """Copy the state, for another branch."""
-        return AnalysisState([dict(f) for f in self.frames], dict(self.heap))
+        return AnalysisState([dict(f) for f in self.frames], dict(self.heap), self.writes)
 
     def become(self, source: AnalysisState) -> None:
         """Take over another state."""
@@ -187,6 +195,7 @@ class AnalysisState:
         """Forget what is known of items stored there, because they may be changed in place."""
         if not memory:
             return
+        self.writes.count += 1
 
         def overwrite_value(value: Value) -> Value:
             return _forget_overwritten(value, memory)

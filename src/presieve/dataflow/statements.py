@@ -23,6 +23,7 @@ from presieve.dataflow.abstract_values import (
     Library,
     Opaque,
     Ref,
+    Row,
     Value,
     is_fixed,
     join,
@@ -33,6 +34,7 @@ from presieve.dataflow.assignments import bind, delete, store
 from presieve.dataflow.context import Analysis, GaveUp, constant_of
 from presieve.dataflow.iteration import item_of, rounds
 from presieve.dataflow.state import AnalysisState, join_states
+from presieve.dataflow.waiting_values import leaves
 
 _STEPS = 20_000
 _ROUNDS = 25
@@ -74,8 +76,10 @@ def _run_statement(a: Analysis, node: ast.stmt, s: AnalysisState) -> bool:
 def _return(a: Analysis, node: ast.Return, s: AnalysisState) -> bool:
     value = NONE if node.value is None else a.evaluator.evaluate(a, node.value, s)
     pending, a.finals = a.finals, []
+    before = s.writes.count
     for body in reversed(pending):
         block(a, body, s)
+    a.check_waiting(s, before, node)
     a.finals = pending
     a.returns[-1].append((value, s.copy()))
     return False
@@ -126,6 +130,19 @@ def _meet(s: AnalysisState, states: list[AnalysisState]) -> bool:
 
 def _for(a: Analysis, node: ast.For, s: AnalysisState) -> bool:
     over = a.evaluator.evaluate(a, node.iter, s)
+    before = s.writes.count
+    goes_on = _run_rounds(a, node, s, over)
+    if not isinstance(over, Batches) and not _is_plain(item_of(a, s, over, node.iter)):
+        a.check_waiting(s, before, node.iter)
+    return goes_on
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether nothing that is written in place changes the value."""
+    return is_fixed(value) or isinstance(value, AbstractScalar | Row)
+
+
+def _run_rounds(a: Analysis, node: ast.For, s: AnalysisState, over: Value) -> bool:
     listed = rounds(a, s, over, node.iter)
     if listed is not None and len(listed.items) <= _UNROLLED:
         return _unroll(a, node, s, over)
@@ -294,8 +311,11 @@ def _match(a: Analysis, node: ast.Match, s: AnalysisState) -> bool:
 
 def _assign(a: Analysis, node: ast.Assign, s: AnalysisState) -> bool:
     value = a.evaluator.evaluate(a, node.value, s)
+    before = s.writes.count
     for target in node.targets:
         store(a, s, target, value)
+    if sum(1 for target in node.targets for _ in leaves(target)) > 1:
+        a.check_waiting(s, before, node)
     return True
 
 
@@ -308,7 +328,9 @@ def _assign_annotated(a: Analysis, node: ast.AnnAssign, s: AnalysisState) -> boo
 def _assign_augmented(a: Analysis, node: ast.AugAssign, s: AnalysisState) -> bool:
     as_read = ast.copy_location(ast.fix_missing_locations(_as_load(node.target)), node.target)
     old = a.evaluator.evaluate(a, as_read, s)
+    before = s.writes.count
     new = a.evaluator.evaluate(a, node.value, s)
+    a.check_waiting(s, before, node)
     match old:
         case AbstractColumn():
             s.overwrite(old.memory)
