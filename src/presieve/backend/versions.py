@@ -32,8 +32,7 @@ class Version(Struct, frozen=True):
     """A version of Spark. ``unread`` are the evaluation types that behave differently there than
     described here. ``by_column`` is that of :class:`presieve.lift.forms.RowsFunction`. ``connect``:
     plans of its Spark Connect are read, too.
-    ``subqueries``: scans are handed the values of scalar subqueries. ``nan_in_structs`` is that of
-    :class:`presieve.lift.forms.RowFunction`.
+    ``subqueries``: scans are handed the values of scalar subqueries.
     """
 
     name: str
@@ -41,7 +40,6 @@ class Version(Struct, frozen=True):
     by_column: bool = False
     connect: bool = True
     subqueries: bool = True
-    nan_in_structs: bool = True
 
     def reads(self, kinds: Collection[int]) -> frozenset[int]:
         """Return the evaluation types in ``kinds`` that are read."""
@@ -57,9 +55,8 @@ VERSIONS: Mapping[str, Version] = {
             by_column=True,
             connect=False,
             subqueries=False,
-            nan_in_structs=False,
         ),
-        Version("4.0", unread=_BY_PANDAS, by_column=True, connect=False, nan_in_structs=False),
+        Version("4.0", unread=_BY_PANDAS, by_column=True, connect=False),
         Version("4.1", by_column=True, connect=False),
         Version("4.2", connect=False),
         Version("4.3"),

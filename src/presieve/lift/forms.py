@@ -67,15 +67,13 @@ class RowFunction(Struct, frozen=True):
 
     It returns one value, the one output column, or a struct, whose fields are the output columns.
     ``arrow`` tells which of Spark's two ways it takes from there, and ``safe`` whether Arrow then
-    raises for an integer that is too large for the declared type. ``nan_in_structs``: NaN in a
-    struct stays NaN with Arrow; otherwise it becomes NULL. The columns it reads are the keys of the
-    request: a row is lifted as a group with this key, whose rows are all the same.
+    raises for an integer that is too large for the declared type. The columns it reads are the keys
+    of the request: a row is lifted as a group with this key, whose rows are all the same.
     """
 
     columns: tuple[str, ...] = ()
     arrow: bool = True
     safe: bool = True
-    nan_in_structs: bool = True
 
 
 class GuardsFunction(RowFunction, frozen=True):

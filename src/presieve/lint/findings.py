@@ -16,7 +16,7 @@ from presieve.dataflow.analysis import Dataflow
 from presieve.errors import Declined, Span
 from presieve.lift.evaluation_types import Role
 from presieve.lift.forms import Lifted
-from presieve.lift.python.bindings import UndecidedSignal, names_in
+from presieve.lift.python.bindings import UndecidedSignal, is_self, names_in
 from presieve.lift.python.positions import span_of
 from presieve.lift.reason_words import add_advice
 from presieve.lint.column_types import BY_TYPE, Outcome
@@ -118,7 +118,7 @@ def _bind(module: ModuleSource, use: Use, cls: ast.ClassDef, method: ast.Functio
     """Return the method with an object of its class. Raises :class:`UndecidedSignal` if a method
     reads an attribute that only a run gives to the object.
     """
-    of_self = [n for n in ast.walk(cls) if isinstance(n, ast.Attribute) and _is_self(n.value)]
+    of_self = [n for n in ast.walk(cls) if isinstance(n, ast.Attribute) and is_self(n.value)]
     stored = {n.attr for n in of_self if not isinstance(n.ctx, ast.Load)}
     places = names_in(cls).items()
     own = {n for n, (first, *_) in places if not isinstance(first, ast.AnnAssign)} - stored
@@ -129,10 +129,6 @@ def _bind(module: ModuleSource, use: Use, cls: ast.ClassDef, method: ast.Functio
                 raise UndecidedSignal(f"self.{name} belongs to an object of {cls.name}")
     built = module.built_class(use.scope, cls)
     return MethodType(module.function(use.scope, method), object.__new__(built))
-
-
-def _is_self(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id == "self"
 
 
 def _method(

@@ -173,6 +173,15 @@ def get(term: Term) -> Term:
     return app(Op.GET, term)
 
 
+def nan_to_null(term: Term) -> Term:
+    """Return a double as an option that is none for NaN, as pandas' values come back to Spark:
+    ``_create_array`` of ``pyspark/sql/pandas/serializers.py`` masks what ``isnull()`` finds.
+    """
+    absent = is_none(term)
+    missing = or_(absent, and_(negate(absent), app(Op.IS_NAN, get(term))))
+    return ite(missing, none_lit(FLOAT), some(get(term)))
+
+
 def substitute(term: Term, values: Mapping[Var, Term]) -> Term:
     """Replace variables by these values. Tests of a choice become tests of the chosen branch."""
     results: dict[int, Term] = {}

@@ -53,7 +53,7 @@ CASES = [
     Case("so_far", "double", "x y", "c = 3", "x <= 1.0D", "y <> 0"),
     Case("so_far", "double", "x y", "c = -4", "x = -2.0D", "y IS NOT NULL"),
     Case("nested", "double", "x y", "c = -1", "IS NULL", "x IS NULL OR y IS NULL"),
-    Case("nested", "double", "x y", "c = -2", "y = 0.0D", "y = 0 AND x > 0"),
+    Case("nested", "double", "x y", "c = -2", "x IS NOT NULL AND y IS NOT NULL", "y = 0 AND x > 0"),
     Case("helped", "double", "x y", "c = -1", "x IS NULL", "y <> 0 AND x IS NULL"),
     Case("whole", "bigint", "x", "c = -1", "'Infinity'", "x > 0"),
     Case("whole", "bigint", "x", "c = 1", "x >= 6.0D", "x > 1e300"),

@@ -284,7 +284,7 @@ class _Functions(Struct, frozen=True):
         outputs = {a.id: a for a in boundary.outputs}
         form = self._form(function, call)
         if partly and isinstance(form, RowFunction):
-            form = GuardsFunction(form.columns, form.arrow, form.safe, form.nan_in_structs)
+            form = GuardsFunction(form.columns, form.arrow, form.safe)
         request = replace(
             request_of(boundary, self.names, self.setting),
             schema=self._columns_read(call),
@@ -303,8 +303,7 @@ class _Functions(Struct, frozen=True):
         if call.whole:
             return ColumnsFunction(arguments, call.streamed)
         if self.boundary.kind == "Project":
-            nan_stays = self.gateway.version.nan_in_structs
-            return RowFunction(arguments, call.arrow, self.setting.safely, nan_stays)
+            return RowFunction(arguments, call.arrow, self.setting.safely)
         if self.boundary.kind == "Aggregate":
             return aggregate_form(function, arguments, call)
         if call.streamed:

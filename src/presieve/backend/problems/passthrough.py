@@ -30,16 +30,15 @@ from presieve.dataflow.libraries import UNMISSED, Effects
 from presieve.errors import Behind, Declined
 from presieve.ir.assumption_codes import NO_NULL
 from presieve.ir.fold import Assumption, Column, Fold, Output
-from presieve.ir.ops import app, disjunction, negate
-from presieve.ir.sorts import FLOAT, Option, strip
-from presieve.ir.terms import Op, Scope, Term, Var, none_lit
+from presieve.ir.ops import app, negate
+from presieve.ir.terms import Op, Scope, Var
 from presieve.lift.forms import Lifted
 from presieve.lift.python.shipped import function_source
 from presieve.lift.reason_words import NO_GROUPING
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
 from presieve.semantics.assumptions import FEWER_MESSAGES, NO_EFFECT, assumption_of
-from presieve.semantics.smart_constructors import some
+from presieve.semantics.smart_constructors import nan_to_null, some
 from presieve.semantics.types import column, decimal_type
 
 _COMES_BACK = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "string", "date"))
@@ -161,24 +160,13 @@ class Unlifted:
             source = returned_keys.get(sources.get(a.name, ""))
             variable = None if source is None else _variable(source)
             if variable is not None and a.type == variable.type and a.nullable:
-                term = _returned(Var(Scope.KEY, variable.name, variable.sort))
+                value = Var(Scope.KEY, variable.name, variable.sort)
+                term = nan_to_null(value) if a.type == "double" else some(value)
                 outputs.append(Output(a.name, term.sort, a.type, term))
         (call,) = self.boundary.calls
         fold = Fold(call.name, (), key_columns(names), (), tuple(outputs))
         source_ = function_source(self.function, generator=self.boundary.kind in MAPS)
         return Lifted(fold, assume_unmissed(self.answer, self.effects), source_.text)
-
-
-def _returned(value: Var) -> Term:
-    """Return what comes back from pandas: for a double that is NaN, NULL (``_create_array`` of
-    ``pyspark/sql/pandas/serializers.py`` masks what ``isnull()`` finds).
-    """
-    if strip(value.sort) != FLOAT:
-        return some(value)
-    number = app(Op.GET, value) if isinstance(value.sort, Option) else value
-    missing = [app(Op.IS_NONE, value)] if isinstance(value.sort, Option) else []
-    is_null = disjunction([*missing, app(Op.IS_NAN, number)])
-    return app(Op.ITE, is_null, none_lit(FLOAT), some(value))
 
 
 def assume_unmissed(answer: Dataflow, effects: Effects) -> tuple[Assumption, ...]:

@@ -68,6 +68,7 @@ from presieve.semantics.smart_constructors import (
     get,
     is_none,
     ite,
+    nan_to_null,
     or_,
     some,
     widen_decimal,
@@ -232,7 +233,7 @@ def _coerce(
         term = value.term
         nan_is_null = returns.pandas and sort.of == FLOAT and value.traits.maybe_nan
         if nan_is_null:
-            term = _nan_to_null(term)
+            term = nan_to_null(term)
     else:
         reason = f"output column {column.name} gets {describe(value)}"
         raise m.decline("return-type", reason, e.node)
@@ -278,9 +279,3 @@ def _misfit(term: Term, type_: str) -> Term:
     inner = get(term)
     outside = or_(app(Op.PY_LT, inner, int_lit(low)), app(Op.PY_GT, inner, int_lit(high)))
     return and_(negate(is_none(term)), outside)
-
-
-def _nan_to_null(term: Term) -> Term:
-    absent = is_none(term)
-    missing = or_(absent, and_(negate(absent), app(Op.IS_NAN, get(term))))
-    return ite(missing, none_lit(FLOAT), some(get(term)))

@@ -69,15 +69,13 @@ def check_row_columns(form: RowFunction, request: LiftRequest) -> None:
 def row_field(
     m: SymbolicMachine, flow: Flow, value: Value, column: SchemaColumn, form: RowFunction
 ) -> Term:
-    """Return the output for a value of a field of a struct that is returned. With Arrow, versions
-    of Spark differ about NaN and integers beyond the type. Declines ``return-type``.
+    """Return the output for a value of a field of a struct that is returned. With Arrow, an integer
+    must fit its type; before Spark 4.1, where NaN of a field becomes NULL, such functions are not
+    read. Declines ``return-type``.
     """
-    if form.arrow and isinstance(value, Scalar):
-        if value.base == INT and not m.ranges.fits(value.term, column.type):
+    if form.arrow and isinstance(value, Scalar) and value.base == INT:
+        if not m.ranges.fits(value.term, column.type):
             reason = f"field {column.name} may be too large for {column.type}"
-            raise DeclineSignal("return-type", reason)
-        if value.base == FLOAT and value.traits.maybe_nan and not form.nan_in_structs:
-            reason = f"field {column.name} may be NaN, which this version makes NULL in a struct"
             raise DeclineSignal("return-type", reason)
     return row_value(m, flow, value, column, form)
 

@@ -222,7 +222,7 @@ def _dynamic_calls(tree: ast.Module) -> Iterator[str]:
             case ast.Name(name) if name in _DYNAMIC and id(n) not in own:
                 yield name
             case ast.Attribute(owner, name) if name in _DYNAMIC_ATTRIBUTES:
-                if id(n) not in own and not _is_self(owner):
+                if id(n) not in own and not is_self(owner):
                     yield name
 
 
@@ -235,7 +235,7 @@ def _is_own(call: ast.Call, read: set[int]) -> bool:
         case ast.Call(ast.Name("setattr" | "delattr"), [_, ast.Constant(str()), *_]):
             return True  # an assignment to an attribute of that name
         case ast.Call(_, [first, *_]):
-            return _is_self(first)
+            return is_self(first)
     return False
 
 
@@ -245,7 +245,8 @@ def _is_other(item: ast.Subscript) -> bool:
     return not is_this_module and not isinstance(item.ctx, ast.Load)
 
 
-def _is_self(node: ast.expr) -> bool:
+def is_self(node: ast.expr) -> bool:
+    """Return whether this is the name ``self``."""
     return isinstance(node, ast.Name) and node.id == "self"
 
 
@@ -262,7 +263,7 @@ def _stored_attributes(node: ast.AST, variables: frozenset[str] | None) -> Itera
                 if not own:
                     yield name
             case ast.Call(ast.Name("setattr" | "delattr"), [owner, ast.Constant(str(name)), *_]):
-                if not _is_self(owner):
+                if not is_self(owner):
                     yield name
         yield from _stored_attributes(n, variables)
 

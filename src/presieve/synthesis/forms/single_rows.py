@@ -79,13 +79,13 @@ class Single:
         """The conjunction of conjuncts of ``exact`` that keep every accepted key, guarded against
         what scans lose where that is necessary, and that can be written.
         """
-        prefilter = self.guarded(exact) if _has_text(exact) else None
+        prefilter = self.guarded(exact) if _why_no_text(exact) is None else None
         if prefilter is not None:
             return prefilter
         parts = sql_conjuncts(exact)
         if len(parts) < 2:
             return SQL_TRUE
-        kept = (self.guarded(p) for p in parts[:_MOST] if _has_text(p))
+        kept = (self.guarded(p) for p in parts[:_MOST] if _why_no_text(p) is None)
         conjunction_of_parts = sql_conjunction(p for p in kept if p is not None)
         return conjunction_of_parts if self.keeps(conjunction_of_parts) else SQL_TRUE
 
@@ -165,9 +165,9 @@ def search_single(problem: Problem, budget: float) -> SearchResult:
     aim = single.wanted if problem.on_demand else single.accepted
     exact = implied_predicate(aim) if size(aim) <= MAX_CONDITION else SQL_TRUE
     prefilter = single.shortened(exact, single.strongest(exact))
-    declined: tuple[Declined, ...] = ()
+    why = None
     if prefilter == SQL_TRUE and not calls_only_sql(exact):
-        declined = _lost_in_writing(exact)
+        why = _why_no_text(exact)
     elif prefilter == SQL_TRUE:  # a proof is found, and who writes it says why that cannot be
         prefilter = single.guarded(exact) or SQL_TRUE
     residual = single.needed(prefilter)
@@ -178,24 +178,17 @@ def search_single(problem: Problem, budget: float) -> SearchResult:
     pushdown = None
     if kind != "none":
         pushdown = Pushdown(kind, "universe", prefilter, post, single.invariant(prefilter))
+    declined = () if why is None else (why,)
     return SearchResult(problem, pushdown, declined, single.calls, time.perf_counter() - started)
 
 
-def _lost_in_writing(predicate: Term) -> tuple[Declined, ...]:
-    """Say why nothing is left of a predicate, if it cannot be written."""
+def _why_no_text(predicate: Term) -> Declined | None:
+    """Say why a predicate cannot be written; None if it can."""
     try:
         emit(predicate, "UTC")
     except InexpressibleError as problem:
-        return (problem.declined(),)
-    return ()
-
-
-def _has_text(predicate: Term) -> bool:
-    try:
-        emit(predicate, "UTC")
-    except InexpressibleError:
-        return False
-    return True
+        return problem.declined()
+    return None
 
 
 def _hide_from_scans(prefilter: Term) -> Term:
