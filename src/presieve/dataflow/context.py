@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Literal, NamedTuple, Protocol, TypeAlias
@@ -221,12 +221,13 @@ class Analysis:
         calls = (x for f in self.stack for x in (f.owner, *_position(f.node), *_position(f.call)))
         return (*calls, *_position(node), part)
 
-    def check_waiting(self, s: AnalysisState, before: int, node: ast.AST) -> None:
+    def check_waiting(self, s: AnalysisState, before: tuple[int, int], node: ast.AST) -> None:
         """Account for values that waited since there were so many writes: if memory was written
         meanwhile, it may be theirs.
         """
-        if s.writes.count != before:
-            self.writes_items, self.alone = True, False
+        if s.writes.counts != before:
+            self.alone = False
+            self.writes_items |= s.writes.of_keys != before[1]
             self.note("rows", f"{ast.unparse(node)} may write where a value waits", node)
 
     # --- answers --------------------------------------------------------------------------------
@@ -440,3 +441,48 @@ def names_of_columns(s: AnalysisState, value: Value) -> tuple[str, ...] | None:
     if isinstance(constant, tuple) and all(isinstance(f, str) for f in constant):
         return tuple(str(f) for f in constant)
     return None
+
+
+# --- values that wait -----------------------------------------------------------------------------
+#
+# A column may be a view. ``pdf.loc[m, "y"], s = 0, pdf.y`` writes where ``s`` is stored before it
+# has its name, and ``first(pdf.y, clear(pdf))`` before ``first`` is called. A state forgets what
+# its variables and objects hold if their memory is written, but it does not see values that wait.
+
+
+_RUNS = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+_ROUNDS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def has_waiting_values(node: ast.expr) -> bool:
+    """Whether an operand waits while a later one is evaluated that may write in place."""
+    if isinstance(node, _ROUNDS):
+        return _may_write(node)
+    waiting = False
+    for operand in _operands(node):
+        if waiting and _may_write(operand):
+            return True
+        waiting = waiting or not isinstance(operand, ast.Constant)
+    return False
+
+
+def leaves(target: ast.expr) -> Iterator[ast.expr]:
+    """Yield the single targets of an assignment."""
+    match target:
+        case ast.Tuple(targets) | ast.List(targets):
+            for inner in targets:
+                yield from leaves(inner)
+        case _:
+            yield target
+
+
+def _operands(node: ast.expr) -> Iterator[ast.expr]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.keyword):
+            yield child.value
+        elif isinstance(child, ast.expr):
+            yield child
+
+
+def _may_write(node: ast.expr) -> bool:
+    return any(isinstance(n, _RUNS) for n in ast.walk(node))

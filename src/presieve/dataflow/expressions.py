@@ -41,7 +41,13 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.assignments import ROWS, bind
 from presieve.dataflow.calls import call, inline_call
-from presieve.dataflow.context import Analysis, Given, constant_of, names_of_columns
+from presieve.dataflow.context import (
+    Analysis,
+    Given,
+    constant_of,
+    has_waiting_values,
+    names_of_columns,
+)
 from presieve.dataflow.free_names import of_own_module, outside
 from presieve.dataflow.literals import (
     comprehension,
@@ -55,7 +61,6 @@ from presieve.dataflow.objects import attribute_of_class, attribute_of_instance
 from presieve.dataflow.returned_tables import result_of
 from presieve.dataflow.row_subsets import series_of, some_columns, some_rows
 from presieve.dataflow.state import AnalysisState, stored_in
-from presieve.dataflow.waiting_values import has_waiting_values
 from presieve.python_library.method_catalogue import CATALOGUE
 from presieve.records import replace
 
@@ -64,9 +69,9 @@ def evaluate(a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
     """Evaluate an expression. An unsupported one is opaque, and everything in it is read."""
     handler = _EXPRESSIONS.get(type(node))
     if handler is not None:
-        before = s.writes.count
+        before = s.writes.counts
         value: Value = handler(a, node, s)
-        if s.writes.count != before and has_waiting_values(node):
+        if s.writes.counts != before and has_waiting_values(node):
             a.check_waiting(s, before, node)
         return stored_in(value, a.site(node), "") if isinstance(value, AbstractColumn) else value
     parts = [evaluate(a, c, s) for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]

@@ -52,9 +52,23 @@ ESCAPED = AllocationSite((-3,))
 
 @dataclass(slots=True)
 class Writes:
-    """How often memory may have been written in place, in all branches together."""
+    """How often something was forgotten because its memory may have been written in place, in all
+    branches together, and how often a key among it. What waits, evaluated, is a view of nothing
+    else: what is known of it was known of that.
+    """
 
     count: int = 0
+    of_keys: int = 0
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Both numbers."""
+        return self.count, self.of_keys
+
+    def forget(self, value: Value) -> None:
+        """Count a value that is forgotten."""
+        self.count += 1
+        self.of_keys += bool(value.keys) if isinstance(value, AbstractColumn) else True
 
 
 @dataclass(slots=True)
@@ -195,10 +209,12 @@ class AnalysisState:
         """Forget what is known of items stored there, because they may be changed in place."""
         if not memory:
             return
-        self.writes.count += 1
 
         def overwrite_value(value: Value) -> Value:
-            return _forget_overwritten(value, memory)
+            forgotten = _forget_overwritten(value, memory)
+            if forgotten != value:
+                self.writes.forget(value)
+            return forgotten
 
         for frame in self.frames:
             for name, value in frame.items():

@@ -31,10 +31,9 @@ from presieve.dataflow.abstract_values import (
     union_of_packages,
 )
 from presieve.dataflow.assignments import bind, delete, store
-from presieve.dataflow.context import Analysis, GaveUp, constant_of
+from presieve.dataflow.context import Analysis, GaveUp, constant_of, leaves
 from presieve.dataflow.iteration import item_of, rounds
 from presieve.dataflow.state import AnalysisState, join_states
-from presieve.dataflow.waiting_values import leaves
 
 _STEPS = 20_000
 _ROUNDS = 25
@@ -76,7 +75,7 @@ def _run_statement(a: Analysis, node: ast.stmt, s: AnalysisState) -> bool:
 def _return(a: Analysis, node: ast.Return, s: AnalysisState) -> bool:
     value = NONE if node.value is None else a.evaluator.evaluate(a, node.value, s)
     pending, a.finals = a.finals, []
-    before = s.writes.count
+    before = s.writes.counts
     for body in reversed(pending):
         block(a, body, s)
     a.check_waiting(s, before, node)
@@ -130,15 +129,19 @@ def _meet(s: AnalysisState, states: list[AnalysisState]) -> bool:
 
 def _for(a: Analysis, node: ast.For, s: AnalysisState) -> bool:
     over = a.evaluator.evaluate(a, node.iter, s)
-    before = s.writes.count
+    plain = isinstance(over, Batches) or _is_plain(s, item_of(a, s, over, node.iter))
+    before = s.writes.counts
     goes_on = _run_rounds(a, node, s, over)
-    if not isinstance(over, Batches) and not _is_plain(item_of(a, s, over, node.iter)):
+    if not plain:
         a.check_waiting(s, before, node.iter)
     return goes_on
 
 
-def _is_plain(value: Value) -> bool:
+def _is_plain(s: AnalysisState, value: Value) -> bool:
     """Whether nothing that is written in place changes the value."""
+    if isinstance(value, Opaque) and value.packages == DATA:
+        reached = map(s.heap.get, value.reach)
+        return all(isinstance(thing, Items) and thing.kind == "names" for thing in reached)
     return is_fixed(value) or isinstance(value, AbstractScalar | Row)
 
 
@@ -311,7 +314,7 @@ def _match(a: Analysis, node: ast.Match, s: AnalysisState) -> bool:
 
 def _assign(a: Analysis, node: ast.Assign, s: AnalysisState) -> bool:
     value = a.evaluator.evaluate(a, node.value, s)
-    before = s.writes.count
+    before = s.writes.counts
     for target in node.targets:
         store(a, s, target, value)
     if sum(1 for target in node.targets for _ in leaves(target)) > 1:
@@ -328,7 +331,7 @@ def _assign_annotated(a: Analysis, node: ast.AnnAssign, s: AnalysisState) -> boo
 def _assign_augmented(a: Analysis, node: ast.AugAssign, s: AnalysisState) -> bool:
     as_read = ast.copy_location(ast.fix_missing_locations(_as_load(node.target)), node.target)
     old = a.evaluator.evaluate(a, as_read, s)
-    before = s.writes.count
+    before = s.writes.counts
     new = a.evaluator.evaluate(a, node.value, s)
     a.check_waiting(s, before, node)
     match old:

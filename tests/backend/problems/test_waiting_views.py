@@ -124,3 +124,24 @@ def test_what_waits_is_written(function: Callable[[Any], Any]) -> None:
     """The functions are what they are said to be."""
     pdf = pd.DataFrame({"y": range(8), "x": [float(i) for i in range(8)], "s": list("abcdefgh")})
     assert list(function(pdf).y) == [0, 1, 2, 3, 0, 0, 0, 0]
+
+
+def _key_in_turn(pdf: Any) -> Any:
+    pdf.loc[pdf.x > 3, "k"], s = "z", pdf.k
+    pdf["k"] = s
+    return pdf
+
+
+def _key_as_argument(pdf: Any) -> Any:
+    def write(part: Any) -> None:
+        part.loc[part.x > 3, "k"] = "z"
+
+    pdf["k"] = first(pdf.k, write(pdf))
+    return pdf
+
+
+@pytest.mark.parametrize("where", ["k = 'k1'", "k = 'z'"])
+@pytest.mark.parametrize("function", [_key_in_turn, _key_as_argument], ids=lambda f: f.__name__)
+def test_keys_stay(table: DataFrame, function: Callable[[Any], Any], where: str) -> None:
+    groups = table.selectExpr("'k' || (y % 2) AS k", "x").groupBy("k")
+    safe(groups.applyInPandas(function, "k string, x double").filter(where))
