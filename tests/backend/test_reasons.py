@@ -128,15 +128,6 @@ ALONE: dict[str, tuple[Callable[[DataFrame], DataFrame], str, str]] = {
         "nondeterministic-udf",
         "asNondeterministic()",
     ),
-    "fields of a struct": (
-        lambda df: (
-            df.withColumn("p", F.udf(lambda s: (s, 1), "struct<a string, n int>")("s"))
-            .select("k", "p.*")
-            .filter("n > 1")
-        ),
-        "return-type",
-        "return each of them by a function of its own",
-    ),
     "the result of a window": (
         lambda df: df.withColumn(
             "r", F.row_number().over(Window.partitionBy("k").orderBy("x"))
@@ -157,6 +148,23 @@ def test_what_is_left_alone_is_told(rows: DataFrame, name: str) -> None:
     assert "left alone" in str(report)
     assert "No filter" not in str(report)
     assert report.to_json()["left_alone"][0]["code"] == code
+
+
+@pytest.mark.classic("plans of Spark Connect do not name the fields of a result")
+def test_a_field_that_is_taken_out_at_once(rows: DataFrame) -> None:
+    parts = F.udf(lambda s: (s, 1), "struct<a string, n int>")
+    df = rows.select("k", parts("s")["n"].alias("n")).filter("n > 1")
+    assert explain(df).boundaries[0].prefilter == "false"
+    same_rows(df, optimize(df, cost="always"))
+
+
+@pytest.mark.classic("plans of Spark Connect do not name the fields of a result")
+def test_a_field_that_is_declared_not_null_is_told(rows: DataFrame) -> None:
+    parts = F.udf(lambda s: (s, 1), "struct<a: string, n: int NOT NULL>")
+    df = rows.withColumn("p", parts("s")).select("k", "p.*").filter("n > 1")
+    (boundary,) = explain(df).boundaries
+    assert [d.code for d in boundary.declined] == ["return-type"]
+    assert "return each field that a filter reads by a function of its own" in str(explain(df))
 
 
 def test_the_advice_on_structs_works(rows: DataFrame) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from presieve.backend.catalyst.boundary import PROJECT, is_boundary
+from presieve.backend.catalyst.boundary import is_boundary
 from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER
-from presieve.backend.catalyst.trees import EXPRESSIONS, JsonNode, Node, nodes_inside, walk
+from presieve.backend.catalyst.trees import EXPRESSIONS, Node, nodes_inside, walk
 from presieve.errors import Declined
 from presieve.lift.evaluation_types import EvaluationType, evaluation_type
 
@@ -61,10 +61,6 @@ def _note(node: Node, names: list[str], by_path: dict[tuple[int, ...], Node]) ->
     if node.kind == FILTER and random:
         reason = f"the filter calls {random[0]}, which is declared asNondeterministic()"
         return Declined("nondeterministic-udf", reason)
-    structs = [str(n.get("name")) for n in calls_inside if _returns_struct(n)]
-    if node.kind == PROJECT and structs:
-        reason = f"filters on fields of the struct that {structs[0]} returns are not pushed: "
-        return Declined("return-type", reason + "return each of them by a function of its own")
     kind = _name(node)
     calls = f"{kind}, which calls {', '.join(names)}"
     if not is_boundary(node):
@@ -72,11 +68,6 @@ def _note(node: Node, names: list[str], by_path: dict[tuple[int, ...], Node]) ->
     over = [by_path[node.path[:n]] for n in reversed(range(len(node.path)))]
     stop = next((n for n in over if n.kind not in ALWAYS_PASSED), over[0])
     return Declined("operator", f"no filter is pushed past {_name(stop)} to {calls}")
-
-
-def _returns_struct(call: JsonNode) -> bool:
-    type_ = call.get("dataType")
-    return isinstance(type_, dict) and type_.get("type") == "struct"
 
 
 def _name(node: Node) -> str:

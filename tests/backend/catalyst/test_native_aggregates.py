@@ -155,8 +155,9 @@ def test_what_needs_every_row(tables: Tables, outputs: str, where: str) -> None:
     ],
 )
 def test_what_is_declined(tables: Tables, outputs: str, where: str, code: str) -> None:
-    (declined,) = untouched(having(tables.plain, outputs, where)).declined
-    assert declined.code == code
+    declined = untouched(having(tables.plain, outputs, where)).declined
+    behind = ["sql-unsupported"] if "size(" in where else []
+    assert [d.code for d in declined] == [code, *behind]
 
 
 @pytest.mark.parametrize("unread", ["avg(v)", "sum(score)", "stddev(score)", "count(DISTINCT v)"])

@@ -133,8 +133,9 @@ def _key_in_turn(pdf: Any) -> Any:
 
 
 def _key_as_argument(pdf: Any) -> Any:
-    def write(part: Any) -> None:
+    def write(part: Any) -> int:
         part.loc[part.x > 3, "k"] = "z"
+        return 0
 
     pdf["k"] = first(pdf.k, write(pdf))
     return pdf
