@@ -7,6 +7,8 @@ import logging
 import re
 from typing import Any
 
+import numpy as np
+
 LOG = logging.getLogger(__name__)
 LIMITS = [10, 20, 30, 40, 50, 60, 70]
 RATES = {"a": 1.5, "b": 2.5}
@@ -188,7 +190,37 @@ def numbers_as_doubles(batches):
         yield pdf
 
 
+def lists_by_row(batches):
+    for pdf in batches:
+        names, sizes = [], []
+        for s, n in zip(pdf["s"], pdf["t"], strict=True):
+            names.append((s or "").strip())
+            sizes.append("big" if n > 1 else "small")
+        pdf["m"] = names
+        pdf["n"] = sizes
+        yield pdf
+
+
+def lambdas_by_row(batches):
+    limit = 2
+    for pdf in batches:
+        pdf["m"] = pdf["t"].apply(lambda n: "big" if n > limit else "small")
+        pdf["n"] = pdf.apply(lambda row: f"{row['s']}-{row['t']}", axis=1)
+        pdf["o"] = [x * 2 for x in pdf["x"]]
+        pdf["p"] = pdf["s"].map({"a": "A", "": "none"})
+        yield pdf
+
+
+def choices_by_row(batches):
+    for pdf in batches:
+        pdf["m"] = np.select([pdf["x"] > 50, pdf["x"] > 1], ["high", "mid"], default="low")
+        pdf["n"] = "no"
+        pdf.loc[pdf["t"] > 1, "n"] = "yes"
+        yield pdf
+
+
 KEEPING = (
+    *(lists_by_row, lambdas_by_row, choices_by_row),
     *(constants, set_up_before, numbers_as_doubles),
     _matching(re.compile("^[a-z]")),
 )

@@ -13,8 +13,10 @@ from tests.reach.expected import (
     changing,
     cleaning,
     cogrouped,
+    columns,
     everyday,
     models,
+    row_batches,
     scalars,
     series,
     summaries,
@@ -36,8 +38,9 @@ TABLES: tuple[Entry, ...] = (
     *changing.ENTRIES,
     *cogrouped.ENTRIES,
     *batches.ENTRIES,
+    *row_batches.ENTRIES,
 )
-ROWS: tuple[RowEntry, ...] = (*scalars.ENTRIES, *everyday.ENTRIES)
+ROWS: tuple[RowEntry, ...] = (*scalars.ENTRIES, *columns.ENTRIES, *everyday.ENTRIES)
 QUESTIONS: tuple[Question, ...] = ("keys", "columns", "rows", "effects")
 
 

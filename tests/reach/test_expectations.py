@@ -35,6 +35,7 @@ def test_every_function_of_the_files_is_asked() -> None:
     asked = {*map(str, TABLES), *map(str, ROWS)}
     assert len(asked) == len(TABLES) + len(ROWS) >= 100
     helpers = {"iqr_bounds", "make_hampel", "make_converter", "with_margin", "only_priced"}
+    helpers |= {"shipping_cost"}
     for path in FOLDER.glob("*.py"):
         scope = vars(job(path.stem))
         own = {n for n, f in scope.items() if getattr(f, "__module__", "") == "__main__"}

@@ -5,14 +5,17 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from tests.reach.collection import ROWS, solved
 from tests.reach.entries import RowEntry
-from tests.reach.tables import POOLS
+from tests.reach.tables import POOLS, frame
 
 from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
 from presieve.errors import Declined
 from presieve.ir.terms import Scope, Term, Var
+from presieve.lift.evaluation_types import evaluation_type
 from presieve.semantics.interpret import holds
 from presieve.semantics.types import SchemaColumn, row_sort_of, sort_of
 from presieve.semantics.values import Value, from_python
@@ -52,9 +55,29 @@ def test_functions_work(entry: RowEntry) -> None:
 
 def _result(entry: RowEntry, row: list[Any]) -> object:
     try:
+        if hasattr(entry.function, "evalType"):
+            return _of_column(entry, row)
         return entry.function(*row)
     except (ValueError, TypeError, ArithmeticError, AttributeError, LookupError) as error:
         return error
+
+
+def _of_column(entry: RowEntry, row: list[Any]) -> object:
+    """What a function of columns gives for a batch of one row."""
+    table = frame(parse_schema(entry.parameters), [row])
+    columns = tuple(table[c] for c in table.columns)
+    udf: Any = entry.function
+    kind = evaluation_type(udf.evalType)
+    assert kind is not None
+    if kind.streamed:
+        batch = columns[0] if len(columns) == 1 else columns
+        (column,) = udf.func(iter([batch]))
+    else:
+        column = udf.func(*columns)
+    value = pd.Series(column).iloc[0]
+    if value is None or value != value:
+        return None
+    return value.item() if isinstance(value, np.generic) else value
 
 
 @pytest.mark.parametrize("entry", [e for e in ROWS if e.useful and not e.missed], ids=str)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from random import Random
 
@@ -158,6 +159,18 @@ def test_facts_of_elements() -> None:
         }
         for function in functions:
             assert all(evaluate(f, row) is True for f in facts_of(function)), (function, row)
+
+
+@pytest.mark.random
+def test_nan_of_roots_and_rounded_numbers() -> None:
+    random = Random(4)
+    x = Var(Scope.ROW, "x", FLOAT)
+    functions = [app(Op.FLOAT_SQRT, x), *(app(Op.FLOAT_ROUND, x, int_lit(i)) for i in (0, 2))]
+    numbers = [0.0, -0.0, math.inf, math.nan, 5e-324, 1.5, 1.7976931348623157e308]
+    for value in (*numbers, *(random.expovariate(0.001) for _ in range(amount(1000)))):
+        for function in functions:
+            (fact,) = facts_of(function)
+            assert evaluate(fact, {(Scope.ROW, "x"): value}) is True, (function, value)
 
 
 MAP = MapOf(STRING, INT)

@@ -82,8 +82,9 @@ def row_that_matters(
     whole = outcome(lambda: list(function(iter([b.copy() for b in batches]))))
     if whole is None or any(not r.columns.is_unique for r in whole):
         return None
-    # Spark cuts batches anew below: none is empty.
-    before = [again(k) for k in (_kept(b, source, value) for b in batches) if len(k)]
+    # Spark cuts batches anew below: none is empty, and rows are numbered from 0.
+    cut = [_kept(b, source, value).reset_index(drop=True) for b in batches]
+    before = [again(k) for k in cut if len(k)]
     less = outcome(lambda: list(function(iter([b.copy() for b in before]))))
     after = [_kept(r, name, value) for r in whole if name in r.columns]
     late = None

@@ -183,6 +183,13 @@ def series_own_mask(x, y):
 # --- something else sees it -----------------------------------------------------------------------
 
 
+def map_column_loc(batches):
+    for pdf in batches:
+        s = pdf.x * 2
+        s.loc[s > 1] = 0.0
+        yield pdf
+
+
 def map_of_table(batches):
     for pdf in batches:
         s = pdf["x"]
@@ -623,13 +630,6 @@ def map_iloc(batches):
 def map_column_item(batches):
     for pdf in batches:
         pdf.x[pdf.x > 1] = 0
-        yield pdf
-
-
-def map_column_loc(batches):
-    for pdf in batches:
-        s = pdf.x * 2
-        s.loc[s > 1] = 0.0
         yield pdf
 
 

@@ -88,6 +88,7 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "backend/problems/test_chained_udfs.py::test_a_chain_is_one_function[selected-u = 'A1'-arrow]",
         "backend/problems/test_chained_udfs.py::test_a_chain_is_one_function[selected-u IS NULL-arrow]",
         "backend/problems/test_chained_udfs.py::test_a_field_beside",
+        "backend/problems/test_chained_udfs.py::test_a_field_of_a_struct_of_what_another_function_returns[arrow]",
         "backend/problems/test_chained_udfs.py::test_a_filter_on_a_column_beside[arrow]",
         "backend/problems/test_chained_udfs.py::test_doubles_that_are_handed_on[arrow]",
         "backend/problems/test_chained_udfs.py::test_filters_on_both",

@@ -10,14 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from presieve.ir.fold import Column, Fold, Mode, Problem
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
 from presieve.ir.sorts import FLOAT, INT, Option
-from presieve.ir.terms import Op, Scope, Term, Var, float_lit, int_lit
+from presieve.ir.terms import SQL_TRUE, Op, Scope, Term, Var, float_lit, int_lit
 from presieve.ir.walk import size
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.values import Value
 from presieve.sql.emit import emit
 from presieve.sql.parse import parse_predicate
+from presieve.synthesis.prefilter.counterexamples import Counterexamples
 from presieve.synthesis.prefilter.shortening import shorten
 
 N, X = Var(Scope.ROW, "n", Option(INT)), Var(Scope.ROW, "x", Option(FLOAT))
@@ -102,3 +104,35 @@ def test_it_is_true_on_the_same_rows(term: Term) -> None:
     shorter = shorten(term, holds)
     assert [is_true(shorter, row) for row in ROWS] == [is_true(term, row) for row in ROWS]
     assert size(shorter) <= size(term)
+
+
+def key_predicate(text: str) -> Term:
+    """What is true of a key."""
+    keys = {"n": Var(Scope.KEY, "n", Option(INT)), "x": Var(Scope.KEY, "x", Option(FLOAT))}
+    term = parse_predicate(text, keys, "UTC")
+    assert isinstance(term, Term)
+    return app(Op.SQL_IS_TRUE, term)
+
+
+@pytest.mark.parametrize(
+    ("premise", "conclusion", "refuted"),
+    [
+        ("n > 1", "n > 2", True),
+        ("n > 2", "n > 1", False),
+        ("n > 1 OR x > 0.5D", "n > 1", True),
+        ("n > 1 AND x > 0.5D", "x > 0.5D", False),
+        ("x >= 1.5D", "x > 1.5D", True),
+        ("x >= 1.5D", "x < 9.0D", True),
+        ("x > 1.5D", "NOT isnan(x)", True),
+        ("x < 1.5D", "NOT isnan(x)", False),
+        ("n < 3 OR n >= 3", "n IS NOT NULL", False),
+        ("n < 3 OR n IS NULL", "n IS NOT NULL", True),
+    ],
+)
+def test_keys_that_refute(premise: str, conclusion: str, refuted: bool) -> None:
+    keys = (Column("n", Option(INT), "bigint"), Column("x", Option(FLOAT), "double"))
+    first, second = key_predicate(premise), key_predicate(conclusion)
+    fold = Fold("f", (), keys, (), ())
+    problem = Problem(fold, SQL_TRUE, Mode.GROUPED)
+    examples = Counterexamples(problem, app(Op.SQL_AND, first, second))
+    assert examples.refute(first, second) == refuted

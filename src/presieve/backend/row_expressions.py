@@ -12,6 +12,7 @@ column's value are the same.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -43,14 +44,15 @@ from presieve.backend.catalyst.trees import (
 from presieve.backend.catalyst.variable_columns import distinct, input_vars, read_names
 from presieve.backend.effects.erased_errors import may_not_arrive
 from presieve.backend.effects.may_raise import guards, made_by_python, objects_of, trees
-from presieve.backend.effects.trusted_scans import columns_to_hide
+from presieve.backend.effects.trusted_scans import columns_to_hide, read_sources
 from presieve.backend.effects.utf8 import valid_utf8
-from presieve.backend.gateway import Handle, PlanView, dataframe_of
+from presieve.backend.gateway import GatewayError, Handle, PlanView, dataframe_of
 from presieve.backend.open_plan import CACHED, Opened, or_declined, session_declines
-from presieve.backend.problems.lift_functions import read_lifted
-from presieve.backend.problems.problem import of_bytes
+from presieve.backend.problems.lift_functions import LiftedBoundary, read_lifted
+from presieve.backend.problems.problem import BoundaryInput, of_bytes
 from presieve.backend.problems.shared_series import check_shared
 from presieve.backend.rewrite import RowTexts, replace_functions
+from presieve.backend.statistics.facts import Fact, known_facts
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.sorts import STRING, strip
 from presieve.ir.terms import FALSE, Var
@@ -58,6 +60,7 @@ from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
+from presieve.semantics.assumptions import OPTIONAL
 from presieve.sql.catalyst_values import ValueOf, value
 
 if TYPE_CHECKING:
@@ -76,7 +79,8 @@ class RowCall(Struct, frozen=True):
     the type of a whole column by all of its values. ``erases``: there may be a value that Python
     cannot hold, for which the function raises today. ``hidden`` are the names of variables whose
     comparisons scans must not be handed
-    (:func:`presieve.backend.effects.trusted_scans.columns_to_hide`).
+    (:func:`presieve.backend.effects.trusted_scans.columns_to_hide`). ``facts`` are what plan and
+    files say of the columns on which the meaning of the function rests.
     """
 
     path: tuple[int, ...]
@@ -90,6 +94,7 @@ class RowCall(Struct, frozen=True):
     as_returned: bool = False
     erases: bool = False
     hidden: frozenset[str] = frozenset()
+    facts: tuple[Fact, ...] = ()
 
 
 class Calls(Struct, frozen=True):
@@ -215,7 +220,22 @@ class _Reader(Struct, frozen=True):
             as_returned=not call.whole and not lifted.converted,
             erases=bool(incomplete or texts),
             hidden=frozenset(columns[i].name for i in hidden),
+            facts=self._facts(lifted_boundary, below),
         )
+
+    def _facts(self, of: LiftedBoundary, below: Node) -> tuple[Fact, ...]:
+        """Return facts about the columns of the function's assumptions. May open footers."""
+        view, (lifted,) = self.view, of.folds
+        needed = [a for a in lifted.assumptions if a.code not in OPTIONAL]
+        if not needed:
+            return ()
+        sources = cache(partial(read_sources, view, of.boundary))
+        try:
+            return known_facts(
+                view.gateway, view.plan, BoundaryInput(below, of.names, sources), needed
+            )
+        except GatewayError:
+            return ()
 
     def _columns(self, boundary: Boundary, lifted: Lifted) -> Mapping[int, Var]:
         """Return the variables that the function reads, by attribute; names must be unique."""

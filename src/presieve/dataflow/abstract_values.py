@@ -16,9 +16,11 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
+
+from presieve.semantics.values import EXACT_INT_BOUND
 
 
 class AllocationSite(NamedTuple):
@@ -59,12 +61,49 @@ class AbstractScalar(Struct, frozen=True):
 
     ``keys`` are the grouping columns whose value it is. ``constant`` is the value if the program
     states it. ``fixed``: it depends on no row. ``length`` says what it counts, if it is a count.
+    ``passes`` is the input column whose value it is, in a row that is looked at. ``text``: it is a
+    text, or None; ``whole``: it is a Python integer; ``label``: it is the label of a row.
+    ``double``: it is a double, or None; ``real``: so is it, or a small integer.
     """
 
     keys: frozenset[str] = NO_KEYS
     constant: object = MISSING
     fixed: bool = False
     length: Length | None = None
+    passes: str | None = None
+    text: bool = False
+    whole: bool = False
+    label: bool = False
+    double: bool = False
+    real: bool = False
+
+    @property
+    def is_double(self) -> bool:
+        """Whether it is a double, or None."""
+        return self.double or self.constant is None or type(self.constant) is float
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it is a double, None or an integer that doubles hold."""
+        small = type(self.constant) is int and abs(self.constant) < EXACT_INT_BOUND
+        return self.real or self.is_double or small
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a text, or None."""
+        return self.text or self.constant is None or type(self.constant) is str
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a Python integer."""
+        return self.whole or type(self.constant) is int
+
+
+Mixed: TypeAlias = Literal["", "small", "real", "text", "any"]
+"""Whether the type that pandas gives a column depends on which rows are there: not at all; then the
+column holds numbers below 2^53 or truth values, or doubles and integers below 2^53, or texts, or
+anything, beside missing elements.
+"""
 
 
 class AbstractColumn(Struct, frozen=True):
@@ -75,9 +114,10 @@ class AbstractColumn(Struct, frozen=True):
     item is, in its row; ``rowwise``: each item depends on its row alone. ``rows`` names these rows,
     in their order; None if they are unknown. ``labelled``: items carry an index, by which pandas
     aligns. ``memory`` is where the items may be stored. ``index`` holds the keys of the columns in
-    the index, by name; None if it has other labels. ``plain``: items are texts, dates or decimals
-    of the input, or missing, whose values do not depend on what stands beside them. ``named``: the
-    labels are texts of the program.
+    the index, by name; None if it has other labels. ``holds`` are the input columns whose values
+    its items may be. ``text``: they are texts, in a column of objects. ``plain``: items are texts,
+    dates or decimals of the input, or missing, whose values do not depend on what stands beside
+    them. ``named``: the labels are texts of the program.
     """
 
     keys: frozenset[str] = NO_KEYS
@@ -90,6 +130,9 @@ class AbstractColumn(Struct, frozen=True):
     memory: Places = NOWHERE
     name: str | None = None
     index: tuple[tuple[str, frozenset[str]], ...] | None = None
+    holds: frozenset[str] = frozenset()
+    mixed: Mixed = ""
+    text: bool = False
     plain: bool = False
     named: bool = False
 
@@ -103,12 +146,13 @@ class Ref(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table, as ``itertuples`` gives it: columns by name. ``series``: it is a Series,
-    as ``iterrows`` and ``iloc`` give it, with one type for all values.
+    """One row of a table: columns by name. ``series``: it is a Series, as ``iterrows``, ``apply``
+    and ``iloc`` give it, where all values have one type; ``objects``: it is that of any object.
     """
 
     table: Ref
     series: bool = False
+    objects: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,13 +237,16 @@ class Batches(Struct, frozen=True):
 class Opaque(Struct, frozen=True):
     """Any value. ``reach`` are the places that it may refer to; ``packages`` those whose objects it
     may be, None if unknown. ``rows`` is set for an array that has an item for each of these rows,
-    in one dimension or more; ``mask``: its items are truth values.
+    in one dimension or more; ``mask``: its items are truth values; ``rowwise``: each is made from
+    its row alone. ``fixed``: it depends on no row.
     """
 
     reach: Places = NOWHERE
     packages: frozenset[str] | None = None
     rows: AllocationSite | None = None
     mask: bool = False
+    rowwise: bool = False
+    fixed: bool = False
 
 
 Data: TypeAlias = AbstractScalar | AbstractColumn | AbstractTuple | Ref | Row | Batches
@@ -250,7 +297,8 @@ class Items(Struct, frozen=True):
     program, whose number is ``of``. ``element`` is what any item may be, None if there is none.
     ``fixed`` are the items one by one, ``known`` the values by constant name; both are None if
     unknown. ``more``: a dict may have other items than the known ones. ``element`` of a dict covers
-    values only.
+    values only. ``each``: a list has an item for each of these rows, in order, or with ``some`` any
+    number of items, each made from the row alone.
     """
 
     kind: str
@@ -258,6 +306,8 @@ class Items(Struct, frozen=True):
     fixed: tuple[Value, ...] | None = None
     known: tuple[tuple[str, Value], ...] | None = None
     more: bool = False
+    each: AllocationSite | None = None
+    some: bool = False
     of: int | None = None
 
     @property
@@ -341,7 +391,18 @@ def join(a: Value, b: Value) -> Value:
     match a, b:
         case AbstractScalar(), AbstractScalar():
             length = a.length if a.length == b.length else None
-            return AbstractScalar(a.keys & b.keys, MISSING, a.fixed and b.fixed, length)
+            return AbstractScalar(
+                a.keys & b.keys,
+                MISSING,
+                a.fixed and b.fixed,
+                length,
+                a.passes if a.passes == b.passes else None,
+                a.is_text and b.is_text,
+                a.is_whole and b.is_whole,
+                a.label or b.label,
+                a.is_double and b.is_double,
+                a.is_real and b.is_real,
+            )
         case AbstractColumn(), AbstractColumn():
             return join_columns(a, b)
         case Ref(), Ref():
@@ -354,6 +415,10 @@ def join(a: Value, b: Value) -> Value:
 def join_all(values: Iterable[Value | None]) -> Value | None:
     """Join any number of values, of which some may be missing; None if there is none."""
     return reduce(join, present) if (present := [v for v in values if v is not None]) else None
+
+
+def _either(a: Mixed, b: Mixed) -> Mixed:
+    return "any" if a and b and a != b else a or b
 
 
 def join_columns(a: AbstractColumn, b: AbstractColumn) -> AbstractColumn:
@@ -371,6 +436,9 @@ def join_columns(a: AbstractColumn, b: AbstractColumn) -> AbstractColumn:
         memory=a.memory | b.memory,
         name=a.name if a.name == b.name else None,
         index=a.index if a.index == b.index else None,
+        holds=a.holds | b.holds,
+        text=a.text and b.text,
+        mixed=_either(a.mixed, b.mixed),
         plain=a.plain and b.plain,
         named=a.named and b.named,
     )
@@ -388,5 +456,6 @@ def combine_elements(parts: Sequence[Value], *, mask: bool, array: bool = False)
     rows = columns[0].rows if len({c.rows for c in columns}) == 1 else None
     alone = rows is not None and all(c.rowwise for c in columns)
     alone = alone and all(is_fixed(p) for p in parts if isinstance(p, AbstractScalar))
+    alone = alone and (mask or all(c.mask or not c.mixed for c in columns))
     labelled = any(c.labelled for c in columns) and not array
     return AbstractColumn(rowwise=alone, rows=rows, labelled=labelled, mask=mask)

@@ -34,6 +34,7 @@ from presieve.dataflow.abstract_values import (
     AllocationSite,
     Function,
     Items,
+    Mixed,
     Table,
     Value,
     part_of,
@@ -70,6 +71,10 @@ class Dataflow(Struct, frozen=True):
     each other. ``texts``: result columns that hold ``str()`` of a grouping column of texts, which
     differs from it where that is missing. ``effects``: what else it may do; ``notes``: what spoils
     an answer, and where.
+
+    ``typed`` are the input columns whose type in pandas may matter to the result. ``holds`` maps
+    result columns to the input columns whose values they may hold, and ``mixed`` says which of the
+    result columns have a type in pandas that depends on which rows are there.
     """
 
     keys: Mapping[str, str]
@@ -79,6 +84,9 @@ class Dataflow(Struct, frozen=True):
     effects: tuple[Effect, ...]
     notes: tuple[Note, ...]
     texts: Mapping[str, str] = field(default_factory=dict)
+    typed: frozenset[str] = frozenset()
+    holds: Mapping[str, frozenset[str]] = {}
+    mixed: Mapping[str, Mixed] = {}
 
     def missed(self, effects: Effects = "keep") -> tuple[Effect, ...]:
         """Return the effects that matter if a call is omitted."""
@@ -187,9 +195,16 @@ def _answers(a: Analysis) -> Dataflow:
     shown = {} if a.writes_items else _keys(a.results)
     keys = {n: k for n, k in shown.items() if not k.startswith(TEXT)}
     texts = {n: k.removeprefix(TEXT) for n, k in shown.items() if n not in keys}
-    alone = a.alone and all(r.rowwise for r in a.results)
+    alone = a.is_row_by_row and all(r.rowwise for r in a.results)
     passes = _passes(a.results) if alone else None
-    return Dataflow(keys, reads, beside, passes, effects, notes, texts)
+    typed = frozenset(a.typed & set(a.request.columns))
+    holds = {n: h for r in a.results for n, h in r.holds.items()}
+    for n in holds:
+        holds[n] = frozenset().union(*(r.holds.get(n, frozenset()) for r in a.results))
+    mixed: dict[str, Mixed] = {}
+    for r in a.results:
+        mixed |= {n: "any" if mixed.get(n, m) != m else m for n, m in r.mixed.items()}
+    return Dataflow(keys, reads, beside, passes, effects, notes, texts, typed, holds, mixed)
 
 
 def _keys(results: list[TableFacts]) -> Mapping[str, str]:

@@ -20,10 +20,12 @@ from presieve.dataflow.abstract_values import (
     Ref,
     Table,
     Value,
+    is_fixed,
     join,
     reach_of,
 )
 from presieve.dataflow.context import Analysis, constant_of, names_of_columns
+from presieve.dataflow.iteration import column_of_items
 from presieve.dataflow.state import AnalysisState, references, stored_in, with_attribute
 from presieve.records import replace
 
@@ -156,7 +158,18 @@ def _store_located(
         if column is not None:
             s.overwrite(column.memory)
             a.reads(column.unread, f"{ast.unparse(node)} writes to some rows of it", node)
-        _put_column(s, owner, name, AbstractColumn(rows=table.rows, name=name))
+        of = rows.rows if isinstance(rows, AbstractColumn) and rows.rowwise else None
+        alone = of is not None and of == table.rows and is_fixed(value)
+        alone = alone and column is not None and column.rowwise and not column.mixed
+        # A text among texts changes no type.
+        text = isinstance(value, AbstractScalar) and type(value.constant) is str
+        text = text and column is not None and column.text
+        if column is not None:
+            a.use(column)
+        new_column = AbstractColumn(
+            rows=table.rows, name=name, rowwise=alone, text=text, mixed="" if text else "any"
+        )
+        _put_column(s, owner, name, new_column)
 
 
 ROWS = frozenset(("slice",))
@@ -172,6 +185,10 @@ def set_column(
     If pandas writes into the old column, everything that shares its memory sees it.
     """
     value, node = stored
+    items = s.items(value)
+    if items is not None and items.each is not None and not items.some:
+        a.observe(s, value, node, f"the column {name} is given a list")
+        value = column_of_items(items, name)
     table = s.table_at(owner)
     a.changes(owner.places, node, f"assigning the column {name}")
     old = dict(table.columns).get(name)
@@ -210,7 +227,10 @@ def column_for(table: Table, name: str, value: Value) -> AbstractColumn:
     """The column that a value becomes in a table."""
     match value:
         case AbstractScalar():
-            return AbstractColumn(value.keys, rowwise=value.fixed, rows=table.rows, name=name)
+            text = value.is_text and value.constant is not None
+            return AbstractColumn(
+                value.keys, rowwise=value.fixed, rows=table.rows, name=name, text=text
+            )
         case AbstractColumn() if value.rows is not None and value.rows == table.rows:
             return replace(value, unread=NO_KEYS, labelled=True, name=name, index=None)
         case AbstractColumn(labelled=False):
@@ -218,8 +238,12 @@ def column_for(table: Table, name: str, value: Value) -> AbstractColumn:
             return AbstractColumn(value.keys, rows=table.rows, memory=value.memory, name=name)
         case AbstractColumn():
             return AbstractColumn(rows=table.rows, memory=value.memory, name=name)
-    mask = isinstance(value, Opaque) and value.mask and fits(table, value)
-    return AbstractColumn(rows=table.rows, memory=reach_of(value), mask=mask, name=name)
+    known = isinstance(value, Opaque) and fits(table, value)
+    mask = isinstance(value, Opaque) and value.mask and known
+    alone = isinstance(value, Opaque) and value.rowwise and known
+    return AbstractColumn(
+        rows=table.rows, memory=reach_of(value), mask=mask, name=name, rowwise=alone
+    )
 
 
 def _put_column(s: AnalysisState, owner: Ref, name: str, new_column: AbstractColumn) -> None:

@@ -28,7 +28,9 @@ from presieve.dataflow.abstract_values import (
     PANDAS,
     WINDOW,
     AbstractColumn,
+    AbstractScalar,
     AbstractTuple,
+    AllocationSite,
     BoundMethod,
     Class,
     Function,
@@ -51,7 +53,7 @@ from presieve.dataflow.abstract_values import (
 from presieve.dataflow.closures import free_names
 from presieve.dataflow.context import ActiveCall, Analysis, EvaluatedCall, Given, constant_of
 from presieve.dataflow.free_names import of_object
-from presieve.dataflow.iteration import item_of, listed_items
+from presieve.dataflow.iteration import item_of, listed_items, rows_of
 from presieve.dataflow.libraries import (
     MODELS,
     of_function,
@@ -148,11 +150,21 @@ def _apply_transfer(owner: Owner | None, invocation: EvaluatedCall) -> Value | N
     facts = NOT_DESCRIBED if owner is None else describe(owner, invocation.name)
     transfer = None if owner is None else find_transfer(owner, invocation.name)
     value = None if transfer is None else transfer(invocation._replace(facts=facts))
-    if value is None or not facts.separate:
+    if value is None or not (facts.separate or _is_by_row(invocation.s, value)):
         parts = (invocation.owner, *invocation.values)
-        if not all(map(is_fixed, parts)) and not _is_message(invocation):
+        fixed = all(map(_is_made_once, parts)) or _applied_to(invocation) is not None
+        if not fixed and not _is_message(invocation):
             invocation.a.branches_on(invocation.owner, invocation.node)
     return value
+
+
+def _is_by_row(s: AnalysisState, value: Value) -> bool:
+    """Whether a value has an item or a row for each row of a table, made from that row alone."""
+    if isinstance(value, AbstractColumn):
+        return value.rowwise
+    table, items = s.table(value), s.items(value)
+    of_list = items is not None and items.each is not None
+    return rows_of(s, value) is not None or of_list or (table is not None and table.rowwise)
 
 
 def _is_message(invocation: EvaluatedCall) -> bool:
@@ -210,7 +222,37 @@ def of_package(invocation: EvaluatedCall) -> Value:
         # The function may return its arguments.
         own = DATA | {invocation.name.partition(".")[0]}
         packages = union_of_packages((own, *map(s.packages, invocation.values)))
-    return Opaque(s.reach(*invocation.values), packages)
+    made_once = all(map(_is_made_once, invocation.values))
+    if invocation.name == "builtins.float":
+        return AbstractScalar(fixed=made_once, double=True)
+    return Opaque(s.reach(*invocation.values), packages, fixed=made_once and packages is not None)
+
+
+def _is_made_once(value: Value) -> bool:
+    """Whether a value depends on no row, whatever it is."""
+    return is_fixed(value) or (isinstance(value, Opaque) and value.fixed)
+
+
+APPLIED = frozenset(
+    ("predict", "predict_proba", "predict_log_proba", "decision_function", "score_samples")
+)
+"""Methods of models that give an item for each row of their argument, made from that row."""
+
+
+def _applied_to(invocation: EvaluatedCall) -> AllocationSite | None:
+    """The rows to which a model is applied that depends on none of them; None for other calls."""
+    owner = invocation.owner
+    if not isinstance(owner, Opaque) or not owner.fixed or invocation.name not in APPLIED:
+        return None
+    if len(invocation.args) != 1 or invocation.named:
+        return None
+    given = invocation.args[0]
+    table = invocation.s.table(given)
+    if table is not None:
+        alone = table.rest is None and all(c.rowwise and not c.mixed for c in table.all_columns)
+        return table.rows if alone and table.rowwise else None
+    alone = isinstance(given, AbstractColumn) and given.rowwise and not given.mixed
+    return given.rows if isinstance(given, AbstractColumn) and alone else None
 
 
 def _reads_the_clock(invocation: EvaluatedCall) -> bool:
@@ -282,8 +324,21 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
     if gives == "items" and invocation.args:
         table, handed = s.table(invocation.args[0]), invocation.args[0]
         of = handed.rows if isinstance(handed, AbstractColumn) else None
-        return Opaque(packages=DATA | {"numpy"}, rows=of if table is None else table.rows)
+        alone = _applied_to(invocation) is not None
+        rows = of if table is None else table.rows
+        return Opaque(packages=DATA | {"numpy"}, rows=rows, rowwise=alone)
+    if packages is not None and name in _GIVES_TEXTS and not isinstance(invocation.owner, Ref):
+        return AbstractScalar(text=True)
     return Opaque(s.reach(invocation.owner, *invocation.values), packages)
+
+
+_GIVES_TEXTS = frozenset(
+    (
+        *("capitalize", "decode", "format", "hexdigest", "isoformat", "join", "ljust", "lower"),
+        *("lstrip", "replace", "rjust", "rstrip", "strftime", "strip", "title", "upper", "zfill"),
+    )
+)
+"""Methods of single values that never give a number."""
 
 
 def _change_owner(invocation: EvaluatedCall, packages: frozenset[str] | None) -> None:

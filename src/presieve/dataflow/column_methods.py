@@ -7,25 +7,32 @@ The results are those of :mod:`presieve.python_library.method_catalogue`.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from presieve.dataflow.abstract_values import (
+    NO_KEYS,
     PANDAS,
     WINDOW,
     AbstractColumn,
     AbstractScalar,
     AllocationSite,
+    Function,
     Indexer,
     Library,
+    Mixed,
     Opaque,
     Table,
     Value,
     is_fixed,
 )
-from presieve.dataflow.context import EvaluatedCall, constant_of
-from presieve.dataflow.state import AnalysisState
+from presieve.dataflow.by_row.row_closures import is_closed_function, loosen
+from presieve.dataflow.context import EvaluatedCall, Given, constant_of
+from presieve.dataflow.iteration import column_of_scalars, scalar_of
+from presieve.dataflow.state import AnalysisState, join_states
 from presieve.dataflow.transfer_functions import transfer
 from presieve.python_library.descriptions import ResultKind
 from presieve.records import replace
+from presieve.semantics.values import EXACT_INT_BOUND
 
 
 def own_column(call: EvaluatedCall) -> AbstractColumn:
@@ -57,14 +64,143 @@ def _of_each(call: EvaluatedCall) -> Value | None:
     fixed = fixed or (bool(lists) and all(is_fixed(v) for v in others if v not in lists))
     as_texts = call.name == "astype" and _makes_texts(call)
     listed = all((i := call.s.items(v)) and i.element and is_fixed(i.element) for v in lists)
-    shown = call.name == "astype" and not _is_by_item(call)
+    if call.name == "isin" and not _are_small(call):
+        call.a.use(column)
+    # The values of another column are those of all rows.
+    among = call.name == "isin" and any(isinstance(v, AbstractColumn) for v in others)
+    beside = beside or among
+    alone = column.rowwise and fixed and listed and same and not beside
+    if call.name == "astype":
+        alone = alone and _is_by_item(call)
     return AbstractColumn(
         call.a.request.as_text(column.keys) if as_texts else frozenset(),
-        rowwise=column.rowwise and fixed and listed and same and not beside and not shown,
+        rowwise=alone and not (column.mixed and not _is_loose(call)),
         rows=column.rows if same else None,
         labelled=column.labelled,
         mask=call.facts.truth,
         name=column.name,
+        mixed=_mixed_of(call, column),
+        text=_is_of_texts(call, column),
+    )
+
+
+_LOOSE = frozenset(("fillna", "isna", "isnull", "notna", "notnull"))
+"""Methods for which the type of a column of numbers below 2^53, or of truth values, is all one."""
+_ABOUT_TEXTS = frozenset(
+    (
+        *("contains", "startswith", "endswith", "match", "fullmatch", "isdigit", "isalpha"),
+        *("isnumeric", "isalnum", "isspace", "isupper", "islower"),
+    )
+)
+_GIVES_TEXTS = frozenset(
+    (
+        *("capitalize", "lower", "upper", "strip", "lstrip", "rstrip", "title", "zfill", "slice"),
+        *("pad", "ljust", "rjust", "casefold", "swapcase"),
+    )
+)
+
+
+def _is_loose(call: EvaluatedCall) -> bool:
+    if call.name == "astype":
+        return is_loose_type(call.s, call.argument(0, "dtype"), own_column(call).mixed)
+    return call.name in _LOOSE
+
+
+def _are_small(call: EvaluatedCall) -> bool:
+    """Whether the values of ``isin`` are constants that integers and doubles equal alike."""
+    values = constant_of(call.s, call.args[0]) if len(call.args) == 1 else ...
+    if not isinstance(values, tuple):
+        return False
+    return all(
+        abs(v) < EXACT_INT_BOUND if isinstance(v, int | float) else type(v) is str for v in values
+    )
+
+
+def _mixed_of(call: EvaluatedCall, column: AbstractColumn) -> Mixed:
+    """How the type of the result depends on which rows are there."""
+    if call.name == "len" or (call.name in _ABOUT_TEXTS and "na" not in call.named):
+        return "small"
+    if call.name in ("floordiv", "mod", "pow", "clip") and not _is_of_doubles(call, column):
+        return "any"
+    by_type = call.name == "astype" and is_number_type(call.s, call.argument(0, "dtype"))
+    if by_type or call.name in ("isna", "isnull", "notna", "notnull"):
+        return ""
+    if call.name == "fillna" and any(isinstance(v, AbstractColumn) for v in call.values):
+        return "any"
+    if column.mixed != "text":
+        others = call.name == "fillna" and not _is_filled_with_small(call)
+        return "any" if others and column.mixed else column.mixed
+    return "" if _is_filled_with_text(call) else "any"
+
+
+def _is_of_doubles(call: EvaluatedCall, column: AbstractColumn) -> bool:
+    """Whether a column of doubles of the input, which has no other type."""
+    return column.passes is not None and call.a.request.types.get(column.passes) == "double"
+
+
+def _is_filled_with_small(call: EvaluatedCall) -> bool:
+    value = constant_of(call.s, call.args[0]) if len(call.args) == 1 else None
+    return isinstance(value, int | float) and abs(value) < EXACT_INT_BOUND
+
+
+def _is_filled_with_text(call: EvaluatedCall) -> bool:
+    filled = call.name == "fillna" and len(call.args) == 1
+    return filled and type(constant_of(call.s, call.args[0])) is str
+
+
+def _is_of_texts(call: EvaluatedCall, column: AbstractColumn) -> bool:
+    by_name = isinstance(call.owner, Indexer) and call.name in _GIVES_TEXTS
+    if call.name == "astype":
+        target = call.args[0] if len(call.args) == 1 else None
+        return target == Library("builtins.str") or constant_of(call.s, call.args[0]) == "str"
+    return by_name or (_is_filled_with_text(call) and (column.text or column.mixed == "text"))
+
+
+@transfer("column", "map", "apply")
+def _call_on_each(call: EvaluatedCall) -> Value | None:
+    """Item by item, with a dict or with a function that sees nothing else."""
+    column = own_column(call)
+    argument = call.args[0] if len(call.args) == 1 and not call.named else None
+    items = None if argument is None else call.s.items(argument)
+    if isinstance(call.owner, Indexer) or column.mixed or not column.rowwise:
+        return _beside(call)
+    if items is not None and items.kind == "dict" and not items.more:
+        values = [v for _, v in items.known] if items.known is not None else [items.element]
+        if not all(isinstance(v, AbstractScalar) and v.fixed for v in values):
+            return _beside(call)
+        return _of_values(column, _mixed_among(values))
+    if isinstance(argument, Function) and is_closed_function(call.s, argument):
+        alone = call.a.alone
+        given = replace(scalar_of(call.a, column), fixed=False)
+        value = called_with_row(call, argument, given)
+        call.a.alone = alone
+        return _of_result(column, value)
+    if isinstance(argument, Library) and argument.path in _OF_ONE_VALUE:
+        text, whole = argument.path.endswith("str"), argument.path.endswith(("int", "len"))
+        double = argument.path.endswith("float")
+        return _of_result(column, AbstractScalar(text=text, whole=whole, double=double))
+    return _beside(call)
+
+
+_OF_ONE_VALUE = frozenset(f"builtins.{n}" for n in ("str", "int", "float", "len", "bool", "abs"))
+
+
+def _mixed_among(values: Sequence[Value | None]) -> Mixed:
+    """The type of a column of some of these constants, beside missing ones."""
+    constants = [v.constant if isinstance(v, AbstractScalar) else ... for v in values]
+    if constants and all(type(c) is str for c in constants):
+        return "text"
+    numbers = [c for c in constants if isinstance(c, int | float)]
+    return (
+        "small"
+        if len(numbers) == len(constants) and all(abs(n) < EXACT_INT_BOUND for n in numbers)
+        else "any"
+    )
+
+
+def _of_values(column: AbstractColumn, mixed: Mixed) -> AbstractColumn:
+    return AbstractColumn(
+        rowwise=True, rows=column.rows, labelled=column.labelled, name=column.name, mixed=mixed
     )
 
 
@@ -78,27 +214,102 @@ _NUMBER_TYPES = frozenset(
 )
 
 
+_TRUTHS = frozenset(("bool", "builtins.bool"))
+_DOUBLES = frozenset(("float", "float64", "builtins.float", "numpy.float64"))
+
+
 def is_number_type(s: AnalysisState, target: Value | None) -> bool:
-    """Whether a conversion to this type treats each item by itself. As a text, a number is ``1.0``
-    if another one of the column is missing and ``1`` otherwise, and a time is a date if all of them
-    are midnights.
+    """Whether a conversion to this type treats each item of a column of one type by itself. As a
+    text, a number is ``1.0`` if another one of the column is missing and ``1`` otherwise, and a
+    time is a date if all of them are midnights.
     """
+    return _type_named(s, target) in _NUMBER_TYPES
+
+
+def is_loose_type(s: AnalysisState, target: Value | None, mixed: Mixed) -> bool:
+    """Whether a conversion to this type gives the same for an item, whatever type pandas has given
+    its column. As a truth value, NaN is true and None is not; a large integer beside NaN has been
+    rounded, so only a double is the same.
+    """
+    name = _type_named(s, target)
+    return name in _DOUBLES or (mixed in ("small", "real") and name in _NUMBER_TYPES - _TRUTHS)
+
+
+def _type_named(s: AnalysisState, target: Value | None) -> object:
     if isinstance(target, Library):
-        return target.path in _NUMBER_TYPES
-    return target is not None and constant_of(s, target) in _NUMBER_TYPES
+        return target.path
+    return None if target is None else constant_of(s, target)
 
 
 def _is_by_item(call: EvaluatedCall) -> bool:
-    """Whether ``astype`` treats each item by itself: one to a number does, and so does any of what
-    has just been made integers that may be missing.
+    """Whether ``astype`` treats each item by itself: one to a number does, one of texts to texts,
+    and any of what has just been made integers that may be missing.
     """
     if is_number_type(call.s, call.argument(0, "dtype")):
+        return True
+    if own_column(call).text and _makes_texts(call):
         return True
     owner = call.node.func.value if isinstance(call.node.func, ast.Attribute) else None
     if not isinstance(owner, ast.Call) or not isinstance(owner.func, ast.Attribute):
         return False
     given = [a.value for a in owner.args if isinstance(a, ast.Constant)]
     return owner.func.attr == "astype" and given == [_NULLABLE] and not owner.keywords
+
+
+def _of_result(column: AbstractColumn, value: Value) -> Value:
+    """The column of what a function gives for each row."""
+    made = column_of_scalars(value, column.rows, column.name)
+    return replace(made, labelled=column.labelled, passes=None, keys=NO_KEYS)
+
+
+def called_with_row(call: EvaluatedCall, function: Function, row: Value) -> Value:
+    """What a function gives for a row, if it is called for all rows, one after the other."""
+    call.a.by_row = True
+    before = call.s.copy()
+    value: Value = Opaque()
+    for _ in range(2):
+        value = call.a.evaluator.follow_call(call, function, Given([row], {}, call.node))
+        call.s.become(join_states(before, call.s))
+    return loosen(call.s, value) or AbstractScalar()
+
+
+@transfer("column", "split", "rsplit", "findall")
+def _split(call: EvaluatedCall) -> Value | None:
+    """Lists of texts, item by item."""
+    if not _changes_nothing(call) or call.named.keys() & {"expand"}:
+        return _other(call)
+    column = own_column(call)
+    alone = column.rowwise and not column.mixed and all(map(is_fixed, call.values))
+    return AbstractColumn(rowwise=alone, rows=column.rows, labelled=column.labelled)
+
+
+@transfer("column", "get")
+def _get(call: EvaluatedCall) -> Value | None:
+    """A part of each text or list."""
+    column = own_column(call)
+    if not isinstance(call.owner, Indexer) or len(call.args) != 1 or call.named:
+        return _other(call)
+    alone = column.rowwise and not column.mixed and is_fixed(call.args[0])
+    return AbstractColumn(rowwise=alone, rows=column.rows, labelled=column.labelled, mixed="text")
+
+
+@transfer("column", "replace")
+def _replace(call: EvaluatedCall) -> Value | None:
+    """Texts by texts, item by item."""
+    column = own_column(call)
+    given = [call.s.items(v) for v in call.args]
+    texts = [constant_of(call.s, v) for v in call.args]
+    if len(given) == 1 and given[0] is not None and given[0].known is not None:
+        texts = [t for n, v in given[0].known for t in (n, constant_of(call.s, v))]
+    plain = all(type(t) is str for t in texts) and bool(texts)
+    if isinstance(call.owner, Indexer):
+        plain, column = plain and call.named.keys() <= {"regex"}, column
+    elif call.named:
+        plain = False
+    if not plain or column.mixed or not column.text:
+        return _beside(call)
+    _changes_nothing(call)
+    return replace(_of_values(column, ""), rowwise=column.rowwise, text=True)
 
 
 def _makes_texts(call: EvaluatedCall) -> bool:

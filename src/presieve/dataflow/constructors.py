@@ -23,6 +23,7 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.assignments import column_for
 from presieve.dataflow.context import EvaluatedCall, constant_of, counted_by, names_of_columns
+from presieve.dataflow.iteration import column_of_items, column_of_scalars
 from presieve.dataflow.objects import fields_of, is_record
 from presieve.dataflow.state import AnalysisState
 from presieve.dataflow.transfer_functions import transfer
@@ -73,11 +74,14 @@ def _of_columns(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None
     """Make a table from ``{name: values}``. Series match by label; differing labels leave gaps."""
     if items.fields is None:
         return None
-    fields = dict(items.fields)
+    fields = {n: _as_column(call.s, v) for n, v in items.fields}
     index = call.argument(1, "index")
     columns = [v for v in fields.values() if isinstance(v, AbstractColumn) and v.labelled]
     rows = {c.rows for c in columns}
     gaps = bool(columns) and (len(rows) != 1 or None in rows or index is not None)
+    every = {v.rows for v in fields.values() if isinstance(v, AbstractColumn)}
+    # A list or an array has as many items as there are rows, or pandas raises an error.
+    by_row = len(every) == 1 and None not in every and index is None
     for value in (*fields.values(), *([index] if index is not None else [])):
         if not isinstance(value, AbstractColumn | AbstractScalar):
             call.a.observe(call.s, value, call.node, "values of a new table")
@@ -91,7 +95,7 @@ def _of_columns(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None
             keys = items_.element.keys if isinstance(items_.element, AbstractScalar) else NO_KEYS
             value = AbstractColumn(keys, labelled=False)
         if isinstance(value, AbstractColumn):
-            alone = value.rowwise and len(rows) == 1 and not gaps
+            alone = value.rowwise and by_row
             return replace(value, rows=place, name=name, rowwise=alone, index=None)
         return column_for(Table((), place), name, value)
 
@@ -100,8 +104,18 @@ def _of_columns(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None
     empty = any(i is not None and i.kind == "list" and i.fixed == () for i in lists)
     return call.s.make(
         call.site(),
-        lambda place: Table(tuple((n, column(place, n)) for n in chosen), place, empty=empty),
+        lambda place: Table(
+            tuple((n, column(place, n)) for n in chosen), place, empty=empty, rowwise=by_row
+        ),
     )
+
+
+def _as_column(s: AnalysisState, value: Value) -> Value:
+    """A list with an item for each row as a column; other values stay."""
+    items = s.items(value)
+    if items is None or items.each is None or items.some:
+        return value
+    return column_of_items(items)
 
 
 def _of_rows(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -> Value | None:
@@ -131,12 +145,18 @@ def _of_rows(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -
         call.a.observe(call.s, value, call.node, "values of a new table")
     further_memory = reach_of_all(others)
 
+    by_row = items.each is not None and not others
+
     def column(place: AllocationSite, name: str, value: Value) -> AbstractColumn:
+        if by_row:
+            made = column_of_scalars(value, place, name)
+            made = replace(made, labelled=True, memory=reach_of(value))
+            return replace(made, mixed="any", passes=None) if name in maybe else made
         keys = value.keys if isinstance(value, AbstractScalar) and name not in maybe else NO_KEYS
         return AbstractColumn(keys, rows=place, name=name, memory=reach_of(value))
 
-    chosen = names if names is not None else tuple(fields_of_rows or ())
     joined_fields = fields_of_rows or {}
+    chosen = names if names is not None else tuple(joined_fields)
     return call.s.make(
         call.site(),
         lambda place: Table(
@@ -145,6 +165,7 @@ def _of_rows(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -
             AbstractColumn(rows=place, memory=further_memory) if others and names is None else None,
             filled=items.fixed is not None,
             sure=not others,
+            rowwise=by_row and names is not None,
         ),
     )
 
@@ -200,8 +221,13 @@ def _series(call: EvaluatedCall) -> Value | None:
         and "index" not in call.named
     ):
         # An array without labels is numbered anew.
-        rows = value.rows if value.labelled else None
+        rows = value.rows if value.labelled or value.rows in call.a.whole else None
         return replace(value, labelled=True, rows=rows, name=named or value.name)
+    listed = _as_column(call.s, value)
+    if isinstance(listed, AbstractColumn) and not call.named.keys() - {"data", "name"}:
+        known = listed.rows in call.a.whole
+        rows = listed.rows if known else None
+        return replace(listed, labelled=True, rows=rows, rowwise=known, name=named)
     items = call.s.items(value)
     if items is None and not isinstance(value, AbstractColumn | AbstractScalar):
         return None
@@ -225,7 +251,14 @@ def _of_each(call: EvaluatedCall) -> Value | None:
     """Item by item: labelled if an argument is, because ufuncs of Series return Series."""
     if call.named or len(call.args) > call.facts.inputs:
         return None  # ``out``
-    return combine_elements(call.args, mask=call.facts.truth, array=call.facts.array)
+    combined = combine_elements(call.args, mask=call.facts.truth, array=call.facts.array)
+    if isinstance(combined, AbstractColumn) and call.name.rpartition(".")[2] in _OF_ANY_TYPE:
+        return replace(combined, mixed="any")
+    return combined
+
+
+_OF_ANY_TYPE = frozenset(("floor_divide", "mod", "power", "clip"))
+"""Functions whose result is one of doubles if one of the rows demands it."""
 
 
 @transfer("function", "numpy.select")
@@ -240,7 +273,32 @@ def _select(call: EvaluatedCall) -> Value | None:
     parts = [*call.args[2:], *call.named.values(), *(p for i in lists for p in i or ())]
     rows = {p.rows for p in parts if isinstance(p, AbstractColumn)}
     is_known = all(isinstance(p, AbstractColumn | AbstractScalar) for p in parts) and len(rows) == 1
-    return AbstractColumn(labelled=False, rows=rows.pop()) if is_known else None
+    combined = combine_elements(parts, mask=False, array=True) if is_known else None
+    return combined if isinstance(combined, AbstractColumn) else None
+
+
+@transfer("function", "re.compile")
+def _pattern(call: EvaluatedCall) -> Value | None:
+    return AbstractScalar(fixed=True) if all(map(is_fixed, call.values)) else None
+
+
+@transfer("function", "pandas.cut")
+def _cut_into_bins(call: EvaluatedCall) -> Value | None:
+    """Item by item, if the edges are listed."""
+    if len(call.args) > 2 or call.named.keys() - {"bins", "labels", "right", "include_lowest"}:
+        return None
+    column, edges = call.argument(0, "x"), call.argument(1, "bins")
+    lists = [call.s.items(v) for v in (edges, call.named.get("labels")) if v is not None]
+    if not isinstance(column, AbstractColumn) or edges is None or call.s.items(edges) is None:
+        return None
+    call.observe_arguments("what is cut")
+    fixed = all(
+        i is not None and i.fixed is not None and all(map(is_fixed, i.fixed)) for i in lists
+    )
+    alone = column.rowwise and fixed and not column.mixed
+    names = lists[1].fixed if len(lists) > 1 and lists[1] is not None else None
+    text = bool(names) and all(type(constant_of(call.s, v)) is str for v in names or ())
+    return AbstractColumn(rowwise=alone, rows=column.rows, labelled=column.labelled, text=text)
 
 
 @transfer("function", "pandas.crosstab")

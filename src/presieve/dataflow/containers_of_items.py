@@ -353,4 +353,5 @@ def _scalars(call: EvaluatedCall) -> Value | None:
     if call.name == "builtins.str" and len(values) == 1 and isinstance(values[0], AbstractScalar):
         keys = call.a.request.as_text(values[0].keys)
         return AbstractScalar(keys, fixed=is_fixed(values[0]))
-    return AbstractScalar(fixed=all(map(is_fixed, values)), length=length)
+    double = call.name == "builtins.float"
+    return AbstractScalar(fixed=all(map(is_fixed, values)), length=length, double=double)

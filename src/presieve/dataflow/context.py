@@ -19,8 +19,10 @@ from presieve.dataflow.abstract_values import (
     AllocationSite,
     Function,
     Items,
+    Mixed,
     Places,
     Ref,
+    Row,
     Table,
     Value,
     reach_of,
@@ -33,6 +35,7 @@ from presieve.lift.python.source import FunctionSource
 from presieve.python_library.descriptions import NOT_DESCRIBED, Description
 
 Form: TypeAlias = Literal["group", "batches", "row"]
+Use: TypeAlias = Literal["moved", "asked", "filled"]
 Question: TypeAlias = Literal["keys", "columns", "rows", "effects"]
 
 OUTSIDE = -1
@@ -116,12 +119,14 @@ _CODES = {
 class TableFacts(Struct, frozen=True):
     """The facts about one table that a function returns: keys and passed columns by name; ``keys``
     is None if there are no rows. ``rowwise``: its rows are some of the input's, each treated
-    separately.
+    separately. ``holds`` and ``mixed`` are those of its columns.
     """
 
     keys: Mapping[str, frozenset[str]] | None
     passes: Mapping[str, str]
     rowwise: bool
+    holds: Mapping[str, frozenset[str]] = {}
+    mixed: Mapping[str, Mixed] = {}
 
 
 @dataclass(slots=True)
@@ -132,6 +137,8 @@ class Owner:
     source: FunctionSource
     names: OuterNames
     own: frozenset[str]
+    uses: Mapping[ast.expr, Use] = field(default_factory=dict)
+    """What is done with the value of an expression, where its type does not matter."""
 
 
 class ActiveCall(NamedTuple):
@@ -186,6 +193,8 @@ class Analysis:
     stack: list[ActiveCall] = field(default_factory=list)
     outside: list[object] = field(default_factory=list)
     read: set[str] = field(default_factory=set)
+    typed: set[str] = field(default_factory=set)
+    """The input columns of which more than the values may matter: their type in pandas."""
     notes: dict[tuple[Question, str], Note] = field(default_factory=dict)
     effects: dict[tuple[str, str], Effect] = field(default_factory=dict)
     results: list[TableFacts] = field(default_factory=list)
@@ -198,6 +207,12 @@ class Analysis:
     """The calls whose function was followed, with the function's definition."""
     unfollowed: set[tuple[ast.AST, ast.AST]] = field(default_factory=set)
     """The calls whose function was not followed, at least once."""
+    whole: set[AllocationSite] = field(default_factory=set)
+    """The rows of all tables that the function is given: they have at least one row."""
+    by_row: bool = False
+    """Whether code is taken as run for each row, which sees no other row."""
+    sees_labels: bool = False
+    """Whether it looks at labels of rows, which depend on the other rows of a batch."""
     steps: int = 0
     alone: bool = True
     """Whether, as far as control flow goes, each result row depends on its own input row only."""
@@ -206,6 +221,14 @@ class Analysis:
     """Variables of functions that may be called at any time."""
     writes_items: bool = False
     """Whether items of a Series or an array are written in place; its views share them."""
+
+    @property
+    def is_row_by_row(self) -> bool:
+        """Whether, as far as control flow goes, rows do not depend on each other. Unknown code that
+        is run for a row may remember the rows before it.
+        """
+        unknown = any(e.kind in ("unknown", "likely") for e in self.effects.values())
+        return self.alone and not self.sees_labels and not (self.by_row and unknown)
 
     @property
     def owner(self) -> Owner:
@@ -259,10 +282,17 @@ class Analysis:
 
     def observe(self, s: AnalysisState, value: Value, node: ast.AST, reason: str) -> None:
         """Record that everything reachable from a value is read."""
+        if isinstance(value, Row):
+            self.sees_labels = True
         for place in s.reach(value):
             thing = s.heap.get(place)
             if isinstance(thing, Table):
                 self.reads(unread_of(thing), reason, node)
+                self.use(*thing.all_columns)
+
+    def use(self, *columns: AbstractColumn) -> None:
+        """Record that something is done with columns that may depend on their types."""
+        self.typed |= frozenset[str]().union(*(c.holds for c in columns))
 
     def branches_on(self, value: Value, node: ast.AST) -> None:
         """Record that control depends on a value of several rows, so rows depend on each other."""

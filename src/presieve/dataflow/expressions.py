@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import ast
-import operator
 import sys
 from collections.abc import Callable
 
+from presieve.dataflow import operators
 from presieve.dataflow.abstract_values import (
     DATA,
     NO_KEYS,
@@ -25,21 +25,19 @@ from presieve.dataflow.abstract_values import (
     Items,
     Length,
     Library,
+    Mixed,
     Opaque,
     Ref,
     Row,
     Table,
     Value,
-    combine_elements,
     is_fixed,
-    join,
-    join_all,
     packages_of,
     reach_of,
     reach_of_all,
-    union_of_packages,
 )
 from presieve.dataflow.assignments import ROWS, bind
+from presieve.dataflow.by_row.row_subsets import series_of, some_columns, some_rows
 from presieve.dataflow.calls import call, inline_call
 from presieve.dataflow.context import (
     Analysis,
@@ -49,6 +47,7 @@ from presieve.dataflow.context import (
     names_of_columns,
 )
 from presieve.dataflow.free_names import of_own_module, outside
+from presieve.dataflow.iteration import scalar_of
 from presieve.dataflow.literals import (
     comprehension,
     dict_display,
@@ -59,7 +58,6 @@ from presieve.dataflow.literals import (
 )
 from presieve.dataflow.objects import attribute_of_class, attribute_of_instance
 from presieve.dataflow.returned_tables import result_of
-from presieve.dataflow.row_subsets import series_of, some_columns, some_rows
 from presieve.dataflow.state import AnalysisState, stored_in
 from presieve.python_library.method_catalogue import CATALOGUE
 from presieve.records import replace
@@ -73,11 +71,23 @@ def evaluate(a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
         value: Value = handler(a, node, s)
         if s.writes.counts != before and has_waiting_values(node):
             a.check_waiting(s, before, node)
-        return stored_in(value, a.site(node), "") if isinstance(value, AbstractColumn) else value
+        if isinstance(value, AbstractScalar) and value.label:
+            a.sees_labels = True
+        if not isinstance(value, AbstractColumn):
+            return value
+        return stored_in(_as_used(a, node, value), a.site(node), "")
     parts = [evaluate(a, c, s) for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]
     for part in parts:
         a.escapes(s, part, node, ast.unparse(node))
     return Opaque(reach_of_all(parts))
+
+
+def _as_used(a: Analysis, node: ast.expr, column: AbstractColumn) -> AbstractColumn:
+    """The column as what the program does with it sees it, whose type may matter."""
+    use = a.owner.uses.get(node)
+    if use in (None, "filled"):
+        a.use(column)
+    return column
 
 
 def _name(a: Analysis, node: ast.Name, s: AnalysisState) -> Value:
@@ -107,14 +117,14 @@ def _attribute(a: Analysis, node: ast.Attribute, s: AnalysisState) -> Value:
         case AbstractColumn():
             return _of_column(owner, name)
         case Row(ref, series=True):
-            if not _is_series_attribute(name) and (field := field_of(a, s, ref, name, node)):
+            if not _is_series_attribute(name) and (field := field_of(a, s, owner, name, node)):
                 return field
             return _of_column(as_series(a, s, ref, node), name)
         case Row(ref) if (of := s.table(ref)) is not None and of.column(name) is not None:
-            series = series_of(a, of, name, node)
-            return AbstractScalar(series.keys if isinstance(series, AbstractColumn) else NO_KEYS)
+            return _field(a, owner, series_of(a, of, name, node))
         case Indexer(AbstractColumn() as column, "dt") if name in CATALOGUE["dates"]:
-            return replace(column, keys=NO_KEYS, passes=None, memory=NOWHERE, plain=False)
+            made = replace(column, keys=NO_KEYS, passes=None, memory=NOWHERE, holds=NO_KEYS)
+            return replace(made, mixed="small", plain=False)
         case Grouped() if (of := s.table(owner.table)) is not None and name in of.names:
             return replace(owner, chosen=name)
         case Function() if name in ("__name__", "__qualname__", "__module__", "__doc__"):
@@ -122,25 +132,37 @@ def _attribute(a: Analysis, node: ast.Attribute, s: AnalysisState) -> Value:
     return BoundMethod(owner, name)
 
 
+def _field(a: Analysis, row: Row, column: Value) -> AbstractScalar:
+    """The value of a column in a row."""
+    if not isinstance(column, AbstractColumn):
+        return AbstractScalar()
+    value = scalar_of(a, column)
+    if not row.series:
+        return value
+    # In a row of one type, an integer may have become a double.
+    keys = value.keys if column.plain else NO_KEYS
+    passes = value.passes if row.objects or value.text else None
+    return replace(value, keys=keys, passes=passes)
+
+
 def field_of(
-    a: Analysis, s: AnalysisState, ref: Ref, name: str, node: ast.AST
+    a: Analysis, s: AnalysisState, row: Row, name: str, node: ast.AST
 ) -> AbstractScalar | None:
     """A value of a row that is a Series; None if the table has no such column. A number takes the
     type that all columns share, which may round it; a text does not.
     """
-    table = s.table(ref)
+    table = s.table(row.table)
     column = None if table is None else table.column(name)
     if table is None or column is None:
         return None
     if not column.plain:
-        as_series(a, s, ref, node)
-        return AbstractScalar()
-    a.reads(column.unread, f"{ast.unparse(node)} is read", node)
-    return AbstractScalar(column.keys)
+        a.observe(s, row.table, node, "a row is read as a whole")
+    return _field(a, row, series_of(a, table, name, node))
 
 
 def as_series(a: Analysis, s: AnalysisState, ref: Ref, node: ast.AST) -> AbstractColumn:
-    """A row as a Series, whose type depends on all columns."""
+    """A row as a Series, whose type depends on all columns. Its name is the label of the row."""
+    a.sees_labels = True
     a.observe(s, ref, node, "a row is read as a whole")
     return AbstractColumn(memory=s.reach(ref))
 
@@ -222,7 +244,11 @@ def _item(a: Analysis, node: ast.Subscript, s: AnalysisState) -> Value:
         case Indexer(Ref() as ref, how) if s.table(ref) is not None:
             return _locate(a, s, Indexer(ref, how), index, node)
         case Indexer(AbstractColumn() as column, name) if name not in _LOCATORS:
-            return AbstractColumn(rows=column.rows, labelled=column.labelled)  # as ``.str[0]``
+            alone = column.rowwise and not column.mixed and name == "str"
+            mixed: Mixed = "text" if isinstance(index, AbstractScalar) else ""
+            return AbstractColumn(
+                rows=column.rows, labelled=column.labelled, rowwise=alone, mixed=mixed
+            )  # as ``.str[0]``
         case AbstractColumn() | Indexer(AbstractColumn()):
             items = owner if isinstance(owner, AbstractColumn) else owner.owner
             assert isinstance(items, AbstractColumn)
@@ -234,15 +260,8 @@ def _item(a: Analysis, node: ast.Subscript, s: AnalysisState) -> Value:
             item = _item_of_items(s, container, index)
             # The choice of item may depend on rows.
             return item if is_fixed(index) or not is_fixed(item) else AbstractScalar()
-        case Row(ref, series=True):
-            label = constant_of(s, index)
-            if isinstance(label, str) and (field := field_of(a, s, ref, label, node)):
-                return field
-            memory = as_series(a, s, ref, node).memory
-            return AbstractScalar() if isinstance(index, AbstractScalar) else Opaque(memory, PANDAS)
-        case Row(ref):
-            a.observe(s, ref, node, "a row is read by position")
-            return AbstractScalar()
+        case Row():
+            return _item_of_row(a, s, owner, index, node)
         case Grouped():
             names = names_of_columns(s, index)
             if names is not None:
@@ -250,11 +269,39 @@ def _item(a: Analysis, node: ast.Subscript, s: AnalysisState) -> Value:
                 return replace(owner, chosen=names[0] if is_single_name else names)
         case AbstractScalar():
             return AbstractScalar()
+        case Opaque(rowwise=True) if isinstance(index, AbstractTuple) and _is_a_column(index):
+            return owner
         case Library():
             return owner  # an annotation
     a.observe(s, owner, node, f"{ast.unparse(node)} is not followed")
     a.observe(s, index, node, f"{ast.unparse(node)} is not followed")
     return Opaque(reach_of(owner), s.packages(owner))
+
+
+def _item_of_row(
+    a: Analysis, s: AnalysisState, row: Row, index: Value, node: ast.Subscript
+) -> Value:
+    if row.series:
+        name = constant_of(s, index)
+        if isinstance(name, str) and (field := field_of(a, s, row, name, node)):
+            return field
+        memory = as_series(a, s, row.table, node).memory
+        return AbstractScalar() if isinstance(index, AbstractScalar) else Opaque(memory, PANDAS)
+    a.sees_labels = True
+    a.observe(s, row.table, node, "a row is read by position")
+    return AbstractScalar()
+
+
+def _is_a_column(index: AbstractTuple) -> bool:
+    """Whether an index such as ``[:, 1]`` selects a column of an array."""
+    if len(index.items) != 2:
+        return False
+    rows, column = index.items
+    return (
+        rows == Opaque(packages=ROWS, fixed=True)
+        and isinstance(column, AbstractScalar)
+        and column.fixed
+    )
 
 
 def _call_index(
@@ -325,7 +372,8 @@ def _locate(a: Analysis, s: AnalysisState, at: Indexer, index: Value, node: ast.
         now = s.make(a.site(node, 6), lambda _: table)
         return Row(now, series=True)
     if is_single_row or not (
-        isinstance(rows, AbstractColumn | Ref) or rows == Opaque(packages=ROWS)
+        isinstance(rows, AbstractColumn | Ref)
+        or (isinstance(rows, Opaque) and rows.packages == ROWS)
     ):
         a.observe(s, ref, node, f"{ast.unparse(node)} reads a row as a whole")
         return Opaque(s.reach(ref), DATA | {"pandas"})
@@ -367,142 +415,7 @@ def _slice(a: Analysis, node: ast.Slice, s: AnalysisState) -> Value:
     for part in (node.lower, node.upper, node.step):
         if part is not None:
             a.observe(s, evaluate(a, part, s), node, "a slice")
-    return Opaque(packages=ROWS)
-
-
-# --- operators ---------------------------------------------------------------------------------
-
-
-def combine_operands(
-    a: Analysis, s: AnalysisState, parts: list[Value], node: ast.AST, *, mask: bool = False
-) -> Value:
-    """Apply an operator to its operands, item by item."""
-    elements = combine_elements(parts, mask=mask)
-    if elements is not None:
-        return elements
-    for part in parts:
-        a.observe(s, part, node, "an operator is applied to a whole table")
-    packages = union_of_packages(map(s.packages, parts))
-    if packages is None:
-        a.runs_unknown(ast.unparse(node), "is an operator of what is not known", node)
-    others = [p for p in parts if not isinstance(p, AbstractScalar)]
-    of = {p.rows if isinstance(p, AbstractColumn | Opaque) else None for p in others}
-    rows = next(iter(of)) if len(of) == 1 else None
-    return Opaque(s.reach(*parts), packages, rows, mask and rows is not None)
-
-
-def _binary(a: Analysis, node: ast.BinOp, s: AnalysisState) -> Value:
-    left, right = evaluate(a, node.left, s), evaluate(a, node.right, s)
-    adds = isinstance(node.op, ast.Add)
-    match left, right:
-        case AbstractTuple(x), AbstractTuple(y) if adds and len(x) + len(y) < 256:
-            return AbstractTuple((*x, *y))
-        case AbstractScalar(constant=str(x)), AbstractScalar(constant=str(y)) if adds:
-            return AbstractScalar(constant=x + y, fixed=True)
-        case Ref(), Ref() if adds:
-            lists = [s.items(left), s.items(right)]
-            if all(i is not None and i.kind == "list" for i in lists):
-                return _concatenate_lists(a, s, [i for i in lists if i is not None], node)
-        case (Ref() as some, AbstractScalar() as times) | (
-            AbstractScalar() as times,
-            Ref() as some,
-        ) if isinstance(node.op, ast.Mult):
-            # A numpy number would multiply the items.
-            counts = times.length is not None or type(times.constant) is int
-            items = s.items(some)
-            if counts and items is not None and items.kind == "list":
-                return s.make(a.site(node), lambda _: Items("list", items.element))
-        case AbstractScalar(length=Length() as length), AbstractScalar(constant=int(plus)):
-            if type(plus) is int and (adds or isinstance(node.op, ast.Sub)):
-                change = plus if adds else -plus
-                return AbstractScalar(length=length._replace(plus=length.plus + change))
-        case AbstractScalar(constant=int(plus)), AbstractScalar(length=Length() as length):
-            if type(plus) is int and adds:
-                return AbstractScalar(length=length._replace(plus=length.plus + plus))
-    masks = all(isinstance(v, AbstractColumn) and v.mask for v in (left, right))
-    return combine_operands(a, s, [left, right], node, mask=masks)
-
-
-def _concatenate_lists(a: Analysis, s: AnalysisState, lists: list[Items], node: ast.AST) -> Value:
-    element = join_all(items.element for items in lists)
-    listed = all(items.fixed is not None for items in lists)
-    fixed = tuple(i for items in lists for i in items.fixed or ()) if listed else None
-    return s.make(a.site(node), lambda _: Items("list", element, fixed))
-
-
-def _unary(a: Analysis, node: ast.UnaryOp, s: AnalysisState) -> Value:
-    inner = evaluate(a, node.operand, s)
-    match node.op, inner:
-        case ast.USub(), AbstractScalar(constant=int(number)) if type(number) is int:
-            return AbstractScalar(constant=-number, fixed=True)
-        case ast.Not(), AbstractScalar(constant=bool(truth)):
-            return AbstractScalar(constant=not truth, fixed=True)
-    mask = isinstance(node.op, ast.Invert) and isinstance(inner, AbstractColumn) and inner.mask
-    return combine_operands(a, s, [inner], node, mask=mask)
-
-
-def _compare(a: Analysis, node: ast.Compare, s: AnalysisState) -> Value:
-    parts = [evaluate(a, p, s) for p in (node.left, *node.comparators)]
-    decided = _decide_comparison(s, node.ops, parts)
-    if decided is not None:
-        return AbstractScalar(constant=decided, fixed=True)
-    if all(isinstance(o, ast.Is | ast.IsNot | ast.In | ast.NotIn) for o in node.ops):
-        for part in parts:
-            if not isinstance(node.ops[0], ast.Is | ast.IsNot):
-                a.observe(s, part, node, "membership is asked")
-        return AbstractScalar(fixed=all(map(is_fixed, parts)))
-    return combine_operands(a, s, parts, node, mask=True)
-
-
-_DECIDED: dict[type[ast.cmpop], Callable[[object, object], object]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.In: lambda item, items: operator.contains(items, item),  # type: ignore[arg-type]
-    ast.NotIn: lambda item, items: item not in items,  # type: ignore[operator]
-}
-
-
-def _decide_comparison(s: AnalysisState, ops: list[ast.cmpop], parts: list[Value]) -> bool | None:
-    """The truth value of a comparison of constants; None if it is unknown."""
-    compare = _DECIDED.get(type(ops[0])) if len(ops) == 1 else None
-    left, right = constant_of(s, parts[0]), constant_of(s, parts[1])
-    if isinstance(ops[0], ast.Is | ast.IsNot) and len(ops) == 1 and right is None:
-        is_object = isinstance(parts[0], AbstractColumn | Ref | AbstractTuple | Function)
-        if left is ... and not is_object:
-            return None
-        return (is_object or left is not None) == isinstance(ops[0], ast.IsNot)
-    among = isinstance(ops[0], ast.In | ast.NotIn)
-    others = right if among and isinstance(right, tuple) else (right,)
-    if compare is None or among != isinstance(right, tuple):
-        return None
-    if not all(type(c) in (str, int, bool) for c in (left, *others)):
-        return None
-    return bool(compare(left, right))
-
-
-def _bool_op(a: Analysis, node: ast.BoolOp, s: AnalysisState) -> Value:
-    first, *others = node.values
-    value = evaluate(a, first, s)
-    for operand in others:
-        decided = constant_of(s, value)
-        if isinstance(decided, bool):
-            if decided == isinstance(node.op, ast.Or):
-                return value
-            value = evaluate(a, operand, s)
-            continue
-        a.observe(s, value, node, "the truth of a value is asked")
-        value = join(value, evaluate(a, operand, s))
-    return value
-
-
-def _if_expression(a: Analysis, node: ast.IfExp, s: AnalysisState) -> Value:
-    test = evaluate(a, node.test, s)
-    decided = constant_of(s, test)
-    if isinstance(decided, bool):
-        return evaluate(a, node.body if decided else node.orelse, s)
-    if not is_fixed(test):
-        a.branches_on(test, node.test)
-    return join(evaluate(a, node.body, s), evaluate(a, node.orelse, s))
+    return Opaque(packages=ROWS, fixed=node.lower is node.upper is node.step is None)
 
 
 # --- functions and calls ----------------------------------------------------------------------
@@ -527,15 +440,15 @@ def _yield(a: Analysis, node: ast.Yield, s: AnalysisState) -> Value:
 
 _EXPRESSIONS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Attribute: _attribute,
-    ast.BinOp: _binary,
-    ast.BoolOp: _bool_op,
+    ast.BinOp: operators.binary,
+    ast.BoolOp: operators.bool_op,
     ast.Call: lambda a, node, s: call(a, s, node),
-    ast.Compare: _compare,
+    ast.Compare: operators.compare,
     ast.Constant: lambda _a, node, _s: AbstractScalar(constant=node.value, fixed=True),
     ast.Dict: dict_display,
     ast.DictComp: comprehension,
     ast.GeneratorExp: generator,
-    ast.IfExp: _if_expression,
+    ast.IfExp: operators.if_expression,
     ast.JoinedStr: text,
     ast.Lambda: lambda a, node, _s: Function(node, a.stack[-1].owner, len(a.stack) - 1),
     ast.List: list_display,
@@ -547,7 +460,7 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Slice: _slice,
     ast.Subscript: _item,
     ast.Tuple: tuple_display,
-    ast.UnaryOp: _unary,
+    ast.UnaryOp: operators.unary,
     ast.Yield: _yield,
 }
 """Other expressions are opaque: await, yield from, a starred expression on its own."""

@@ -31,6 +31,7 @@ from presieve.dataflow.abstract_values import (
     join_all,
     part_of,
 )
+from presieve.dataflow.by_row.type_uses import uses_in
 from presieve.dataflow.context import Analysis, Owner
 from presieve.dataflow.libraries import COMPUTING, MESSAGES, of_function
 from presieve.dataflow.outer_classes import is_small
@@ -61,7 +62,8 @@ def open_owner(a: Analysis, function: FunctionType, *, generator: bool = False) 
             return at
     source = function_source(function, generator=generator)
     own = frozenset(own_names(function))
-    a.owners.append(Owner(function, source, names_of(function, Zone("UTC")), own))
+    names, uses = names_of(function, Zone("UTC")), uses_in(source.node)
+    a.owners.append(Owner(function, source, names, own, uses))
     return len(a.owners) - 1
 
 
@@ -144,7 +146,7 @@ def of_object(a: Analysis, s: AnalysisState, thing: object, name: str) -> Value:
     if packages is None:
         # Any use may call a method of its class: a truth test, an item, a comparison.
         a.runs_unknown(name, _OF_CLASS, a.stack[-1].node)
-    return Opaque(frozenset((place,)), packages)
+    return Opaque(frozenset((place,)), packages, fixed=packages is not None)
 
 
 def of_own_module(a: Analysis, s: AnalysisState, path: str, name: str) -> Value | None:

@@ -22,10 +22,10 @@ from presieve.dataflow.abstract_values import (
     Table,
     Value,
 )
+from presieve.dataflow.by_row.row_subsets import rows_of
 from presieve.dataflow.column_methods import called_back
 from presieve.dataflow.context import EvaluatedCall, constant_of
 from presieve.dataflow.iteration import group_of
-from presieve.dataflow.row_subsets import rows_of
 from presieve.dataflow.transfer_functions import transfer
 from presieve.python_library.descriptions import ResultKind
 

@@ -16,7 +16,9 @@ from presieve.dataflow.abstract_values import (
     Batches,
     Function,
     Grouped,
+    Items,
     Library,
+    Mixed,
     Opaque,
     Ref,
     Row,
@@ -27,8 +29,8 @@ from presieve.dataflow.abstract_values import (
     part_of,
     reach_of,
 )
+from presieve.dataflow.by_row.row_subsets import some_rows
 from presieve.dataflow.context import Analysis
-from presieve.dataflow.row_subsets import some_rows
 from presieve.dataflow.state import AnalysisState
 
 
@@ -96,8 +98,8 @@ def item_of(a: Analysis, s: AnalysisState, over: Value, node: ast.expr) -> Value
     match over:
         case Batches():
             return first_table(a, s, node)
-        case AbstractColumn(keys=keys):
-            return AbstractScalar(keys)
+        case AbstractColumn():
+            return scalar_of(a, over)
         case AbstractTuple(items) if items:
             return join_all(items) or NONE
         case View("iter", parts):
@@ -109,6 +111,7 @@ def item_of(a: Analysis, s: AnalysisState, over: Value, node: ast.expr) -> Value
         case AbstractScalar():
             return AbstractScalar(fixed=over.fixed)
         case Row(table):
+            a.sees_labels = True
             a.observe(s, table, node, "a row is read as a whole")
             return AbstractScalar()
         case Ref() if s.table(over) is not None:
@@ -139,6 +142,65 @@ def _item_of_view(
     return {"keys": key, "values": value}.get(how) or AbstractTuple((key, value))
 
 
+def scalar_of(a: Analysis, column: AbstractColumn) -> AbstractScalar:
+    """The item of a column in a row that is looked at."""
+    a.use(column)
+    text = column.text or column.mixed == "text"
+    double = column.passes is not None and a.request.types.get(column.passes) == "double"
+    return AbstractScalar(column.keys, passes=column.passes, text=text, double=double)
+
+
+def column_of_items(items: Items, name: str | None = None) -> AbstractColumn:
+    """The column that pandas makes of a list with an item for each row."""
+    return column_of_scalars(items.element, items.each, name)
+
+
+def column_of_scalars(
+    value: Value | None, rows: AllocationSite | None, name: str | None = None
+) -> AbstractColumn:
+    """The column that pandas makes of a value for each of these rows. Numbers beside None become
+    doubles, so its type is known only of texts, and of integers that are never missing.
+    """
+    if not isinstance(value, AbstractScalar):
+        return AbstractColumn(rowwise=True, rows=rows, labelled=False, name=name, mixed="any")
+    known = value.is_text or value.is_whole or value.passes is not None
+    mixed: Mixed = "" if known else "real" if value.is_real else "any"
+    return AbstractColumn(
+        value.keys,
+        passes=value.passes,
+        rowwise=True,
+        rows=rows,
+        labelled=False,
+        name=name,
+        mixed=mixed,
+        text=value.is_text and value.constant is not None,
+    )
+
+
+def rows_of(s: AnalysisState, over: Value) -> AllocationSite | None:
+    """The rows of which an iteration looks at each one once, in order; None if that is unknown, or
+    if what it sees of a row depends on other rows: a missing number is None or NaN.
+    """
+    match over:
+        case AbstractColumn(rowwise=True, mixed=""):
+            return over.rows
+        case View("zip", parts):
+            rows = {rows_of(s, p) if isinstance(p, AbstractColumn) else None for p in parts}
+            return rows.pop() if len(rows) == 1 else None
+        case Ref() if (items := s.items(over)) is not None and not items.some:
+            return items.each
+    return None
+
+
+def rows_alone(table: Table) -> AllocationSite | None:
+    """The rows of a table of which each is made from one row of the input, types included; None for
+    other tables.
+    """
+    alone = table.rowwise and table.rest is None
+    alone = alone and all(c.rowwise and not c.mixed for _, c in table.columns)
+    return table.rows if alone else None
+
+
 def first_table(a: Analysis, s: AnalysisState, node: ast.AST) -> Ref:
     """The table of a batch, or of the group: input columns, passed on row by row."""
     request = a.request
@@ -149,13 +211,24 @@ def first_table(a: Analysis, s: AnalysisState, node: ast.AST) -> Ref:
             own = frozenset((name,))
             keys, memory = own & set(request.keys), part_of(place, at)
             column = AbstractColumn(
-                keys, own, name, True, place, memory=memory, name=name, plain=request.is_plain(name)
+                keys,
+                own,
+                name,
+                True,
+                rows=place,
+                memory=memory,
+                name=name,
+                holds=own,
+                text=request.types.get(name) == "string",
+                plain=request.is_plain(name),
             )
             columns.append((name, column))
         filled = request.form == "group" and request.beside is None
         return Table(tuple(columns), place, filled=filled, rowwise=True)
 
-    return s.make(a.site(node, 1), make)
+    given = s.make(a.site(node, 1), make)
+    a.whole |= given.places
+    return given
 
 
 def all_batches(a: Analysis, s: AnalysisState, node: ast.AST) -> Batches:

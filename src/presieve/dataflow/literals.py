@@ -18,8 +18,9 @@ from presieve.dataflow.abstract_values import (
     reach_of,
 )
 from presieve.dataflow.assignments import bind
+from presieve.dataflow.by_row.row_closures import is_closed_comprehension, loosen
 from presieve.dataflow.context import Analysis, GaveUp, constant_of
-from presieve.dataflow.iteration import item_of, listed_items, rounds
+from presieve.dataflow.iteration import item_of, listed_items, rounds, rows_of
 from presieve.dataflow.state import AnalysisState
 
 _DEEP = 6
@@ -110,6 +111,9 @@ def comprehension(
         listed_values = _evaluate_items(a, node, s)
         if listed_values is not None:
             return listed_values
+    of_rows = _comprehension_over_rows(a, node, s)
+    if of_rows is not None:
+        return of_rows
     before = dict(s.env)
     names: set[str] = set()
     for g in node.generators:
@@ -123,6 +127,34 @@ def comprehension(
     _restore(s, before, names)
     kind = {ast.SetComp: "set", ast.DictComp: "dict"}.get(type(node), "list")
     return s.make(a.site(node), lambda _: Items(kind, values[-1]))
+
+
+def _comprehension_over_rows(
+    a: Analysis,
+    node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
+    s: AnalysisState,
+) -> Value | None:
+    """A list of what a comprehension gives for each row; None if it is over something else, or if
+    rows may depend on each other.
+    """
+    if not isinstance(node, ast.ListComp) or len(node.generators) != 1:
+        return None
+    (g,) = node.generators
+    trial = s.copy()
+    rows = rows_of(trial, a.evaluator.evaluate(a, g.iter, trial))
+    if rows is None or not is_closed_comprehension(s, node):
+        return None
+    a.by_row = True
+    alone, before = a.alone, dict(s.env)
+    over = a.evaluator.evaluate(a, g.iter, s)
+    bind(a, s, g.target, item_of(a, s, over, g.iter))
+    for test in g.ifs:
+        a.evaluator.evaluate(a, test, s)
+    value = a.evaluator.evaluate(a, node.elt, s)
+    _restore(s, before, {n.id for n in ast.walk(g.target) if isinstance(n, ast.Name)})
+    a.alone = alone
+    element, some = loosen(s, value), bool(g.ifs)
+    return s.make(a.site(node), lambda _: Items("list", element, each=rows, some=some))
 
 
 def evaluate_consumed(a: Analysis, node: ast.expr, s: AnalysisState) -> Value:

@@ -7,7 +7,17 @@ right. Columns that have the same name on both sides get suffixes, unless they a
 
 from __future__ import annotations
 
-from presieve.dataflow.abstract_values import NO_KEYS, AbstractColumn, AllocationSite, Table, Value
+from functools import reduce
+
+from presieve.dataflow.abstract_values import (
+    NO_KEYS,
+    AbstractColumn,
+    AllocationSite,
+    Mixed,
+    Table,
+    Value,
+    join_columns,
+)
 from presieve.dataflow.context import EvaluatedCall, names_of_columns
 from presieve.dataflow.transfer_functions import transfer
 from presieve.records import replace
@@ -169,10 +179,16 @@ def _concatenate(call: EvaluatedCall) -> Value | None:
     filled = [t for t in tables if not t.empty]
     names = tuple(dict.fromkeys(n for t in tables for n in t.names))
 
+    same = all(set(t.names) == set(names) for t in filled)
+    alone = same and all(t.rowwise for t in filled) and items.fixed is not None
+
     def make(place: AllocationSite) -> Table:
-        columns = tuple((n, _stack_columns([t.column(n) for t in filled], n, place)) for n in names)
+        columns = tuple(
+            (n, _stack_columns([t.column(n) for t in filled], n, place, alone=alone)) for n in names
+        )
         sure = all(t.sure for t in tables)
-        return Table(columns, place, filled=any(t.filled for t in tables), sure=sure)
+        filled_ = any(t.filled for t in tables)
+        return Table(columns, place, filled=filled_, sure=sure, rowwise=alone)
 
     for table in tables:
         for name, column in table.columns:
@@ -184,11 +200,27 @@ def _concatenate(call: EvaluatedCall) -> Value | None:
 
 
 def _stack_columns(
-    parts: list[AbstractColumn | None], name: str, place: AllocationSite
+    parts: list[AbstractColumn | None], name: str, place: AllocationSite, *, alone: bool
 ) -> AbstractColumn:
+    """The column of all tables, of which each row is made from one row if they are ``alone``. Its
+    type depends on all of them, unless they hold the same.
+    """
     columns = [p for p in parts if p is not None]
     unread = frozenset().union(*(c.unread for c in columns))
     keys: frozenset[str] = NO_KEYS
     if columns and len(columns) == len(parts):
         keys = frozenset.intersection(*(c.keys for c in columns))
-    return AbstractColumn(keys, unread, rows=place, name=name)
+    stacked = AbstractColumn(keys, unread, rows=place, name=name)
+    if not columns or not alone or not all(c.rowwise for c in columns):
+        return stacked
+    joined = reduce(join_columns, columns)
+    settled = joined.passes is not None or joined.text
+    mixed: Mixed = joined.mixed if settled else "any"
+    return replace(
+        stacked,
+        rowwise=True,
+        passes=joined.passes,
+        holds=joined.holds,
+        text=joined.text,
+        mixed=mixed,
+    )

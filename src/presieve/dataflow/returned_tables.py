@@ -12,7 +12,9 @@ from presieve.dataflow.state import AnalysisState
 
 def result_of(a: Analysis, s: AnalysisState, value: Value, node: ast.AST) -> TableFacts:
     """Collect the facts about a table that is returned to Spark, which reads all of it."""
+    typed = set(a.typed)
     a.observe(s, value, node, "the table that is given holds it")
+    a.typed = typed  # it only moves the columns
     table = s.table(value)
     if table is None:
         a.note("keys", "what is given is not followed", node)
@@ -27,4 +29,6 @@ def result_of(a: Analysis, s: AnalysisState, value: Value, node: ast.AST) -> Tab
     if not alone:
         names = ", ".join(n for n, c in table.columns if not c.rowwise)
         a.note("rows", f"{names or 'which rows there are'} may depend on other rows", node)
-    return TableFacts(keys, passes, alone)
+    holds = {n: c.holds for n, c in table.columns if c.holds}
+    mixed = {n: c.mixed for n, c in table.columns if c.mixed}
+    return TableFacts(keys, passes, alone, holds, mixed)

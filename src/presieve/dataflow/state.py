@@ -411,7 +411,7 @@ def _join_items(a: Items, b: Items) -> Items:
             (n, join(v, values_of_b[n])) for n, v in values_of_a.items() if n in values_of_b
         )
     of = a.of if a.of == b.of else None
-    return Items(kind if of == a.of else "object", element, fixed, known_values, has_more, of)
+    return Items(kind if of == a.of else "object", element, fixed, known_values, has_more, of=of)
 
 
 def with_attribute(items: Items, name: str, value: Value) -> Items:

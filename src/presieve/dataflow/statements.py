@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from presieve.dataflow.abstract_values import (
     DATA,
@@ -17,6 +18,7 @@ from presieve.dataflow.abstract_values import (
     AbstractColumn,
     AbstractScalar,
     AbstractTuple,
+    AllocationSite,
     Batches,
     Function,
     Items,
@@ -31,8 +33,15 @@ from presieve.dataflow.abstract_values import (
     union_of_packages,
 )
 from presieve.dataflow.assignments import bind, delete, store
+from presieve.dataflow.by_row.row_closures import (
+    appends_once,
+    filled_lists,
+    forget_rounds,
+    is_closed_loop,
+    loosen,
+)
 from presieve.dataflow.context import Analysis, GaveUp, constant_of, leaves
-from presieve.dataflow.iteration import item_of, rounds
+from presieve.dataflow.iteration import item_of, rounds, rows_of
 from presieve.dataflow.state import AnalysisState, join_states
 
 _STEPS = 20_000
@@ -150,6 +159,11 @@ def _run_rounds(a: Analysis, node: ast.For, s: AnalysisState, over: Value) -> bo
     if listed is not None and len(listed.items) <= _UNROLLED:
         return _unroll(a, node, s, over)
     if not isinstance(over, Batches):
+        rows = rows_of(s, over)
+        if rows is not None and not node.orelse:
+            lists = filled_lists(s, node)
+            if is_closed_loop(s, node, lists):
+                return _loop_over_rows(a, s, node, Rows(over, rows, lists))
         a.branches_on(over, node.iter)
 
     def start(start_state: AnalysisState) -> None:
@@ -159,6 +173,34 @@ def _run_rounds(a: Analysis, node: ast.For, s: AnalysisState, over: Value) -> bo
     goes_on = loop(a, s, start, node.body, node.orelse)
     if isinstance(over, Batches):
         _check_batches(a, node, before, s)
+    return goes_on
+
+
+class Rows(NamedTuple):
+    """What a loop over rows iterates over, its rows, and the lists that it fills, by name."""
+
+    over: Value
+    rows: AllocationSite
+    lists: dict[str, Ref]
+
+
+def _loop_over_rows(a: Analysis, s: AnalysisState, node: ast.For, of: Rows) -> bool:
+    """Run a loop whose rounds see their own rows only."""
+    a.by_row = True
+    alone = a.alone
+
+    def start(start_state: AnalysisState) -> None:
+        bind(a, start_state, node.target, item_of(a, start_state, of.over, node.iter))
+
+    goes_on = loop(a, s, start, node.body)
+    a.alone = alone
+    for name, ref in of.lists.items():
+        items = s.items(ref)
+        if items is not None and items.kind == "list":
+            element = loosen(s, items.element)
+            some = not appends_once(node, name)
+            s.update(ref, Items("list", element, each=of.rows, some=some))
+    forget_rounds(s, node)
     return goes_on
 
 

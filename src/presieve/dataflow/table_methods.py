@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection
 from typing import TypeAlias
 
 from presieve.dataflow.abstract_values import (
+    DATA,
     NO_KEYS,
     NONE,
     PANDAS,
@@ -24,6 +25,7 @@ from presieve.dataflow.abstract_values import (
     Grouped,
     Items,
     Library,
+    Mixed,
     Opaque,
     Ref,
     Row,
@@ -32,10 +34,17 @@ from presieve.dataflow.abstract_values import (
     is_fixed,
 )
 from presieve.dataflow.assignments import drop_columns, set_column
-from presieve.dataflow.column_methods import called_back, is_number_type
+from presieve.dataflow.by_row.row_closures import is_closed_function
+from presieve.dataflow.by_row.row_subsets import rows_of, series_of
+from presieve.dataflow.column_methods import (
+    called_back,
+    called_with_row,
+    is_loose_type,
+    is_number_type,
+)
 from presieve.dataflow.context import EvaluatedCall, Given, constant_of, names_of_columns
+from presieve.dataflow.iteration import column_of_scalars, rows_alone, scalar_of
 from presieve.dataflow.libraries import of_method
-from presieve.dataflow.row_subsets import rows_of, series_of
 from presieve.dataflow.state import NEW
 from presieve.dataflow.transfer_functions import Transfer, transfer
 from presieve.python_library.descriptions import ResultKind
@@ -313,14 +322,22 @@ def _fill(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | 
     alone = alone and len(arguments) == (0 if call.name == "abs" else 1)
     alone = alone and call.named.keys() <= {"value", "dtype", "decimals"}
 
+    def loose(name: str, mixed: Mixed) -> bool:
+        target = value if names is None else names[name]
+        return call.name == "fillna" or (
+            call.name == "astype" and is_loose_type(call.s, target, mixed)
+        )
+
     def column(name: str, source: AbstractColumn) -> AbstractColumn:
         if names is not None and name not in names:
             return source
         if source.plain and call.name == "round":
             return source  # only numbers are rounded
         call.a.reads(source.unread, f".{call.name}() changes it", call.node)
-        rowwise = source.rowwise and alone
-        return AbstractColumn(rowwise=rowwise, rows=source.rows, name=name)
+        call.a.use(source)
+        rowwise = source.rowwise and alone and (not source.mixed or loose(name, source.mixed))
+        mixed: Mixed = "" if not source.mixed or call.name == "astype" else "any"
+        return AbstractColumn(rowwise=rowwise, rows=source.rows, name=name, mixed=mixed)
 
     columns = tuple((n, column(n, c)) for n, c in table.columns)
     unlisted = None
@@ -344,9 +361,13 @@ def _explode(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table 
     if names is None:
         return None
     _read_columns(call, table, names)
-    new_table = rows_of(table, place, shared=False)
+    alone = len(names) == 1 and call.named.keys() <= {"column", "ignore_index"}
+    # A table without rows stays as it is, and so do the types of its columns.
+    alone = alone and all(c.rowwise for n, c in table.columns if n in names)
+    new_table = rows_of(table, place, shared=False, rowwise=alone)
     columns = tuple(
-        (n, AbstractColumn(name=n, rows=place) if n in names else c) for n, c in new_table.columns
+        (n, AbstractColumn(name=n, rows=place, rowwise=alone, mixed="any") if n in names else c)
+        for n, c in new_table.columns
     )
     return replace(new_table, columns=columns)
 
@@ -363,8 +384,14 @@ def _melt(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | N
     _read_columns(call, table, None if values is None else (*names, *values))
     _read_names(call, table, [str(m) for m in new_names])
     id_columns = tuple((n, c) for n, c in table.columns if n in names)
-    columns = rows_of(replace(table, columns=id_columns), place, shared=False)
-    new_columns = tuple((str(m), AbstractColumn(rows=place, name=str(m))) for m in new_names)
+    melted = [c for n, c in table.columns if n in (values or ())]
+    call.a.use(*melted)
+    alone = values is not None and all(c.rowwise and not c.mixed for c in melted)
+    columns = rows_of(replace(table, columns=id_columns), place, shared=False, rowwise=alone)
+    new_columns = tuple(
+        (m, AbstractColumn(rows=place, name=m, rowwise=alone, text=at == 0))
+        for at, m in enumerate(map(str, new_names))
+    )
     return replace(columns, columns=columns.columns + new_columns, index=None, sure=False)
 
 
@@ -441,18 +468,34 @@ def _tuples(call: EvaluatedCall) -> Value | None:
     if any(not n.isidentifier() or n.startswith("_") or n in reserved for n in table.names):
         return None
     row = Row(_now_or_later(call))
-    return call.s.make(call.site(), lambda _: Items("list", row))
+    rows = rows_alone(table)
+    return call.s.make(call.site(), lambda _: Items("list", row, each=rows))
 
 
 @transfer("table", "iterrows")
 def _rows(call: EvaluatedCall) -> Value | None:
     """Each row is a Series of one type, which depends on the types of all columns."""
-    if call.args or call.named or own_table(call).rest is not None:
-        _read_columns(call, own_table(call), None)
-        pair: Value = Opaque(packages=PANDAS)
-    else:
-        pair = AbstractTuple((AbstractScalar(), Row(_now_or_later(call), series=True)))
-    return call.s.make(call.site(), lambda _: Items("list", pair))
+    table = own_table(call)
+    plain = not call.args and not call.named and table.rest is None
+    if not plain:
+        _read_columns(call, table, None)
+    row = _row_of_one_type(call, table) if plain else None
+    call.a.use(*table.all_columns)
+    pair = Opaque(packages=PANDAS) if row is None else AbstractTuple((_LABEL, row))
+    rows = rows_alone(table)
+    return call.s.make(call.site(), lambda _: Items("list", pair, each=rows))
+
+
+_LABEL = AbstractScalar(label=True)
+
+
+def _row_of_one_type(call: EvaluatedCall, table: Table) -> Row | None:
+    """A row as a Series: of any objects, if one of the columns is of texts."""
+    call.a.use(*table.all_columns)
+    if table.rest is not None:
+        return None
+    objects = any(c.text for _, c in table.columns)
+    return Row(_now_or_later(call), series=True, objects=objects)
 
 
 @transfer("table", "to_dict")
@@ -461,21 +504,47 @@ def _records(call: EvaluatedCall) -> Value | None:
     _read_columns(call, table, None)
     if call.constant(0, "orient") != "records" or len(call.args) + len(call.named) != 1:
         return None
-    fields = tuple((n, AbstractScalar(c.keys)) for n, c in table.columns)
+    fields = tuple((n, scalar_of(call.a, c)) for n, c in table.columns)
     site = call.site(1)
     record = call.s.make(site, lambda _: Items("dict", AbstractScalar(), None, fields))
-    return call.s.make(call.site(), lambda _: Items("list", record))
+    rows = rows_alone(table)
+    return call.s.make(call.site(), lambda _: Items("list", record, each=rows))
 
 
 @transfer("table", "apply")
 def _apply(call: EvaluatedCall) -> Value | None:
     """Apply a function to whole rows or columns. With ``axis=1``, the rows stay."""
-    _read_columns(call, own_table(call), None)
+    table = own_table(call)
+    _read_columns(call, table, None)
+    by_row = _applied_to_rows(call, table)
+    if by_row is not None:
+        return by_row
     call.a.alone = False
     called_back(call)
     if call.constant(1, "axis", default=0) in (1, "columns"):
         return AbstractColumn(rows=own_table(call).rows)
     return Opaque(packages=PANDAS)
+
+
+def _applied_to_rows(call: EvaluatedCall, table: Table) -> Value | None:
+    """``table.apply(f, axis=1)`` of a function that sees nothing but its row. pandas gives another
+    result if the table is empty, so it must have all rows of a batch.
+    """
+    function = call.args[0] if len(call.args) == 1 and call.named.keys() == {"axis"} else None
+    if call.constant(1, "axis") not in (1, "columns") or not isinstance(function, Function):
+        return None
+    row = _row_of_one_type(call, table)
+    if row is None or table.rows not in call.a.whole or rows_alone(table) is None:
+        return None
+    if not is_closed_function(call.s, function):
+        return None
+    alone = call.a.alone
+    value = called_with_row(call, function, row)
+    call.a.alone = alone
+    packages = call.s.packages(value)
+    if packages is None or not packages <= DATA:
+        return None  # of Series, pandas makes a table
+    return replace(column_of_scalars(value, table.rows), labelled=True)
 
 
 @transfer("table", "pipe")

@@ -31,9 +31,8 @@ _COLUMN = {
     """isin isna isnull notna notnull between eq ne lt le gt ge contains startswith endswith isdigit
     isalpha isnumeric isalnum isspace isupper islower fullmatch
     match""": Description(ResultKind.EACH, separate=True, truth=True),
-    # The functions and tables of ``replace``, ``map`` and ``apply`` are not followed.
     """where mask shift diff pct_change cumsum cumprod cummax cummin rank ffill bfill interpolate
-    transform replace combine_first apply map argsort combine""": Description(ResultKind.BESIDE),
+    transform combine_first argsort combine""": Description(ResultKind.BESIDE),
     "duplicated": Description(ResultKind.BESIDE, truth=True),
     "searchsorted": Description(ResultKind.BESIDE, reordered=True),
     "copy infer_objects": Description(ResultKind.SAME, separate=True),
@@ -47,10 +46,11 @@ _COLUMN = {
     idxmin idxmax argmin argmax item autocorr corr cov dot equals
     is_monotonic""": Description(ResultKind.ONE),
     "rolling expanding ewm": Description(ResultKind.WINDOWS),
-    """groupby value_counts describe agg aggregate to_dict items iteritems explode split extract get
-    join cat align reindex set_axis asof resample to_period to_timestamp keys findall partition
-    rsplit get_dummies isocalendar to_pydatetime filter""": Description(ResultKind.OTHER),
-    "reset_index to_frame rename rename_axis": Description(ResultKind.OWN),
+    """groupby value_counts describe agg aggregate to_dict items iteritems explode extract join cat
+    align reindex set_axis asof resample to_period to_timestamp keys partition get_dummies
+    isocalendar to_pydatetime filter""": Description(ResultKind.OTHER),
+    """reset_index to_frame rename rename_axis map apply replace split rsplit findall
+    get""": Description(ResultKind.OWN),
     "cumcount removeprefix": NOT_DESCRIBED,
 }
 """Methods of Series and arrays, and of their ``str`` and ``dt``."""

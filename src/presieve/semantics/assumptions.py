@@ -17,7 +17,7 @@ from msgspec import Struct
 from presieve.errors import PresieveError
 from presieve.ir import assumption_codes as codes
 from presieve.ir.fold import Assumption, Problem
-from presieve.ir.sorts import TIMESTAMP, TIMESTAMP_NTZ, strip
+from presieve.ir.sorts import INT, TIMESTAMP, TIMESTAMP_NTZ, strip
 from presieve.ir.terms import TRUE, App, Lit, Op, Term, Var, literal_value
 from presieve.semantics.infix import words
 from presieve.semantics.values import EXACT_INT_BOUND
@@ -130,7 +130,7 @@ CONDITIONS: Mapping[str, tuple[str, AssumptionNeed]] = {
     codes.NO_NULL: ("", AssumptionNeed.NOTHING),
     codes.NAN_SORTED: (": what is sorted with NaN is in no order", AssumptionNeed.NOTHING),
     codes.EXACT_INT: (": beside a NULL pandas would round it", AssumptionNeed.NOTHING),
-    codes.INT_RANGE: (", which has no absolute value", AssumptionNeed.NOTHING),
+    codes.INT_RANGE: ("", AssumptionNeed.NOTHING),
     codes.ZERO_SIGN: (": which of two zeros comes first is open", AssumptionNeed.NOTHING),
     codes.OPEN_ZERO: (": which of two zeros comes first is open", AssumptionNeed.PROOF),
     codes.DECLARED: ("", AssumptionNeed.PROOF),
@@ -211,6 +211,15 @@ def _of_value(term: Term) -> tuple[Term, str] | None:
             ends = literal_value(least), literal_value(most)
             if low == high and ends == (-EXACT_INT_BOUND, EXACT_INT_BOUND):
                 return _value(low), f"{_holds(_value(low))} no integer of 2^53 or more"
+        case App(
+            Op.AND, (App(Op.PY_GE, (low, Lit() as least)), App(Op.PY_LE, (high, Lit() as most)))
+        ) if low == high:
+            between = f"{literal_value(least)} and {literal_value(most)}"
+            return _value(low), f"{_name(_value(low))} is between {between}"
+        case App(Op.NOT, (App(Op.PY_EQ, (x, Lit(sort, _) as n)),)) if sort == INT:
+            return _value(
+                x
+            ), f"{_name(_value(x))} is nowhere {words(n)}, which has no absolute value"
         case App(Op.NOT, (App(Op.PY_EQ | Op.SAME, (x, Lit() as n)),)):
             return _value(x), f"{_name(_value(x))} is nowhere {words(n)}"
     return None

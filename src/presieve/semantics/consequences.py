@@ -63,8 +63,10 @@ LEAST |= {"isspace": "\t", "float": "\t", "int": "\t"}
 
 
 def facts_of(node: App) -> Iterator[Term]:
-    """Conditions, of sort Bool, that hold of the elements of an array or a map, whatever it is."""
+    """Conditions, of sort Bool, that hold whatever the arguments are."""
     match node:
+        case App(Op.FLOAT_SQRT | Op.FLOAT_ROUND, (x, *_)):
+            yield app(Op.SAME, app(Op.SQL_IS_NAN, node), app(Op.SQL_IS_NAN, x))
         case App(Op.ARRAY_AT, (array, Lit(_, int() as place))):
             number = place + 1 if place >= 0 else -place
             yield _only_if(negate(_is_null(node)), _has(array, number))

@@ -308,14 +308,14 @@ def _of_groups(pdf: Any) -> Any:
 @pytest.mark.parametrize("below", ["mapInPandas", "applyInPandas", "mapInPandas over a UDF"])
 def test_what_functions_of_tables_return_is_in_columns(texts: DataFrame, below: str) -> None:
     if below.endswith("UDF"):
-        texts = texts.select("v", function("stripped")("s").alias("s"))
+        texts = texts.select("v", function("stripped", arrow=False)("s").alias("s"))
     schema = "v bigint, s string"
     df = texts.select("v", "s")
     if below == "applyInPandas":
         df = df.groupBy("v").applyInPandas(_of_groups, schema)
     else:
         df = df.mapInPandas(_passed, schema)
-    df = df.withColumn("c", function("country")("s")).filter("c = 'Germany'")
+    df = df.withColumn("c", function("country", arrow=False)("s")).filter("c = 'Germany'")
     boundaries = explain(df, cost="always").boundaries
     assert "argument-expression" not in [d.code for b in boundaries for d in b.declined]
     (of_country,) = (b for b in boundaries if b.function == "country")

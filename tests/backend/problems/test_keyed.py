@@ -25,7 +25,6 @@ KEEPING = {
 }
 OTHERS = {
     "renamed_key": SCHEMA,
-    "only_the_name": "team string, score double",
     "rows_without_a_key": SCHEMA,
     "holes": SCHEMA,
     "one_more_row": SCHEMA,
@@ -61,6 +60,14 @@ def test_a_column_of_the_keys_name_is_not_enough(tables: Tables, name: str) -> N
     assert untouched(groups.filter("team = 'a'")).declined
 
 
+def test_a_column_of_the_keys_name_may_be_another_one(tables: Tables) -> None:
+    groups = tables.strange.groupBy("team").applyInPandas(
+        keyed_udfs.only_the_name, "team string, score double"
+    )
+    assert rewritten(groups.filter("team = 'a'")).prefilter == "level = 'a'"
+    assert rewritten(groups.filter("team = 'none'")).prefilter == "level IS NULL OR level = 'none'"
+
+
 def test_what_may_raise_is_told_and_refused_under_strict(tables: Tables) -> None:
     df = tables.plain.groupBy("team").applyInPandas(keyed_udfs.z_scores, SCHEMA)
     strict = explain(df.filter("team = 'a'"), policy="strict")
@@ -78,7 +85,7 @@ def test_a_key_of_another_type_is_another_value(tables: Tables) -> None:
 
 
 @pytest.mark.costly
-@pytest.mark.parametrize("name", [*KEEPING, *OTHERS])
+@pytest.mark.parametrize("name", [*KEEPING, *OTHERS, "only_the_name"])
 def test_lemma_on_random_groups(name: str) -> None:
     """Every row has the key in the columns that are said to hold it."""
     import pandas as pd

@@ -47,6 +47,8 @@ CASES = [
     pytest.param("by_lambda", "string", ("score",), "c <> 'middle'", marks=SLOW),
     ("by_function", "string", ("score",), "c = 'top'"),
     pytest.param("by_function", "string", ("score",), "c IS NULL", marks=SLOW),
+    ("with_none", "double", ("score",), "c > 40"),
+    pytest.param("with_none", "double", ("score",), "c IS NULL", marks=SLOW),
     ("of_text", "boolean", ("level",), "c"),
     ("spelled", "string", ("level",), "c = 'ERROR'"),
 ]
@@ -66,8 +68,11 @@ def test_filters_go_below(
 
 def test_integers_that_pandas_may_round(tables: Tables) -> None:
     """Beside a NULL of the same batch, which a filter might drop or bring there."""
-    large = with_c(tables.plain, "itself", "bigint", "v").filter("c > 5")
+    beside_null = tables.plain.selectExpr("team", "score", "nullif(v, 3) AS v", "level")
+    large = with_c(beside_null, "itself", "bigint", "v").filter("c > 5")
     assert untouched(large).declined[0].code == "assumption"
+    without_null = with_c(tables.plain, "itself", "bigint", "v")
+    assert rewritten(without_null.filter("c > 5")).prefilter == "v > 5"
     small = with_c(tables.plain.filter("v BETWEEN 0 AND 100"), "itself", "bigint", "v")
     assert rewritten(small.filter("c > 5")).prefilter != "true"
 
@@ -82,7 +87,6 @@ def test_integers_that_pandas_may_round(tables: Tables) -> None:
         ("shifted", "double", None),
         ("changed", "double", "mutation"),
         ("running", "double", None),
-        ("with_none", "double", "unsupported-operation"),
         ("high", "string", "return-type"),
     ],
 )

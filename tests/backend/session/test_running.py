@@ -129,10 +129,10 @@ def test_descriptions_are_those_of_each_thread(spark: SparkSession, tables: Tabl
 def test_an_action_that_fails_leaves_everything_as_it_was(
     spark: SparkSession, tables: Tables
 ) -> None:
-    failing = top_two(tables.plain).selectExpr("raise_error(team)")
+    failing = top_two(tables.plain).selectExpr("raise_error('as asked')")
     actions: list[ActionRun] = []
     setting = SessionSetting({}, watcher=actions.append)
-    with enabled_as(spark, setting), pytest.raises(Exception, match="USER_RAISED"):
+    with enabled_as(spark, setting), pytest.raises(Exception, match="as asked"):
         failing.collect()
     (action,) = actions
     assert (action.name, action.failed) == ("collect", True)

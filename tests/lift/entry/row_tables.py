@@ -194,7 +194,7 @@ def nothing(pdf):
 REFUSED = [
     ("above_mean", "two-passes"),
     ("large_group", "two-passes"),
-    ("carried", "unknown-loop"),
+    ("carried", "mixed-types"),
     ("one_batch", "early-exit"),
     ("twice", "unsupported-expression"),
     ("read_on", "mixed-types"),

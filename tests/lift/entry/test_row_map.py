@@ -43,6 +43,10 @@ CASES = [
     ("map_assign", COLUMNS, f"{COLUMNS}, w double"),
     ("map_larger", NUMBERS, f"{NUMBERS}, high boolean"),
     ("map_larger", REQUIRED, f"{COLUMNS}, high boolean"),
+    ("map_larger", COLUMNS, f"{COLUMNS}, high boolean"),
+    ("map_other", COLUMNS, f"{COLUMNS}, high boolean"),
+    ("map_other", NUMBERS, f"{NUMBERS}, high boolean"),
+    ("map_filled", COLUMNS, f"{COLUMNS}, high boolean"),
     ("map_missing", COLUMNS, f"{COLUMNS}, gone boolean"),
     ("map_missing", NUMBERS, f"{NUMBERS}, gone boolean"),
     ("arrow_same", COLUMNS, COLUMNS),
@@ -176,16 +180,13 @@ def _model(found: Lifted, asked_: LiftRequest, row: dict[str, Value]) -> list[An
 
 
 @pytest.mark.parametrize("name", ["map_larger", "map_other", "map_filled"])
-def test_integers_beside_null_and_a_text_compare_as_null(name: str) -> None:
-    """Where pyspark sends a text or a decimal along."""
+def test_integers_of_an_unknown_type_are_not_compared(name: str) -> None:
+    """Beside an array, it is not known how pyspark sends integers with NULL."""
     function = getattr(row_tables, name)
-    for extra in ("level string", "price decimal(10,2)"):
-        schema = f"n int, {extra}"
-        found = lift(function, form_of(name), asked(schema, f"{schema}, high boolean"))
-        assert isinstance(found, Declined), "it was lifted"
-        assert found.code == "column-type", str(found)
-    given = asked("n int NOT NULL, level string", "n int, level string, high boolean")
-    assert isinstance(lift(row_tables.map_larger, form_of("map_larger"), given), Lifted)
+    schema = "n int, level array<int>"
+    found = lift(function, form_of(name), asked(schema, f"{schema}, high boolean"))
+    assert isinstance(found, Declined), "it was lifted"
+    assert found.code == "column-type", str(found)
 
 
 @pytest.mark.parametrize(("name", "code"), row_tables.REFUSED)

@@ -198,6 +198,21 @@ _CALLS: dict[str, Any] = {
     "where": lambda s: s.where(s > 0, 0.0),
     "mask": lambda s: s.mask(s < 0, 0.0),
     "clip": lambda s: s.clip(0.0, 99.0),
+    "astype": lambda s: s.astype(float),
+    "round": lambda s: s.round(1),
+    "replace": lambda s: s.replace(9.0, 8.0),
+    "rename": lambda s: s.to_frame("x").rename(columns={"x": "y"})["y"],
+    "drop": lambda s: s.to_frame("x").assign(y=1.0).drop(columns=["y"])["x"],
+    "str.get": lambda s: s.astype(str).str.get(0),
+    "str.slice": lambda s: s.astype(str).str.slice(0, 1),
+    **{
+        f"str.{n}": lambda s, n=n: getattr(s.astype(str).str, n)("1")
+        for n in ("match", "fullmatch")
+    },
+    "numpy.select": lambda s: np.select([s > 0], [s], default=0.0),
+    "numpy.round": lambda s: np.round(s, 1),
+    "numpy.sqrt": np.sqrt,
+    "pandas.concat": lambda s: pd.concat([s.to_frame("x"), s.to_frame("x")[:0]])["x"],
     **{n: lambda s, n=n: getattr(s, n)(lambda x: x) for n in ("apply", "map")},
     **{
         f"str.{n}": lambda s, n=n: getattr(s.astype(str).str, n)("1")
@@ -221,7 +236,7 @@ _CALLS: dict[str, Any] = {
     "pandas.notna": pd.notna,
     "pandas.notnull": pd.notnull,
 }
-_TABLES = ("copy", "dropna", "sort_values", "assign", "query")
+_TABLES = ("copy", "dropna", "sort_values", "assign", "query", "rename", "drop")
 
 
 _FRESH = {name for (_, name), entry in METHODS.items() if entry.fresh}
@@ -244,10 +259,12 @@ def test_what_counts_as_new_shares_nothing(name: str, copy_on_write: bool) -> No
 @pytest.mark.parametrize("name", _TABLES)
 def test_new_tables_share_nothing(name: str, copy_on_write: bool) -> None:
     arguments: dict[str, Any] = {"sort_values": ["x"], "query": ["x > 0"]}
-    named: dict[str, Any] = {"assign": {"z": 1.0}}
+    named: dict[str, Any] = {"assign": {"z": 1.0}, "rename": {"columns": {"z": "w"}}}
+    named["drop"] = {"columns": ["z"]}
     for other in ("double", "bigint"):
         table = _frame([{"x": float(i), "y": i} for i in (1, 2, 3)])
         table["y"] = table.y.astype(float if other == "double" else int)
+        table["z"] = 0.0
         made = [getattr(table, name)(*arguments.get(name, ()), **named.get(name, {}))]
         made += [table[["x", "y"]], table[["x"]], table[table.x > 0], table.loc[table.x > 0]]
         for one in made:

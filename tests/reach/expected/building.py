@@ -49,7 +49,6 @@ ENTRIES = [
         keys="depot",
         passes="depot parcel carrier express weight_kg",
         pools={"carrier": ["DHL", "UPS", "TNT", None]},
-        misses={"rows": causes.APPLY},
     ),
     Entry(
         building.bill_of_materials,
@@ -71,7 +70,6 @@ ENTRIES = [
         keys="rig",
         passes="rig ts",
         reads="rig ts torque rpm depth",
-        misses={"rows": causes.MELT},
     ),
     Entry(
         building.tagged_articles,

@@ -28,22 +28,24 @@ from presieve.dataflow.analysis import Dataflow, dataflow
 from presieve.dataflow.context import Effect, Note
 from presieve.dataflow.libraries import UNMISSED, Effects
 from presieve.errors import Behind, Declined
-from presieve.ir.assumption_codes import NO_NULL
+from presieve.ir.assumption_codes import EXACT_INT, NO_NULL
 from presieve.ir.fold import Assumption, Column, Fold, Output
-from presieve.ir.ops import app, negate
-from presieve.ir.terms import Op, Scope, Var
+from presieve.ir.ops import app, conjunction, disjunction, negate
+from presieve.ir.terms import Op, Scope, Term, Var, int_lit
 from presieve.lift.forms import Lifted
 from presieve.lift.python.shipped import function_source
 from presieve.lift.reason_words import NO_GROUPING
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
 from presieve.semantics.assumptions import FEWER_MESSAGES, NO_EFFECT, assumption_of
-from presieve.semantics.smart_constructors import nan_to_null, some
+from presieve.semantics.smart_constructors import get, nan_to_null, some
 from presieve.semantics.types import column, decimal_type
+from presieve.semantics.values import EXACT_INT_BOUND
 
 _COMES_BACK = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "string", "date"))
-"""Types whose values come back from pandas as they were sent, besides decimals. For integers, this
-holds if all are equal, as in a group, or none is NULL.
+"""Types whose values come back from pandas as they were sent, besides decimals. For integers of 64
+bits, this holds if all are equal, as in a group, or none is NULL, or if they are exact as doubles.
+Of doubles, NaN comes back as NULL.
 """
 
 
@@ -80,14 +82,46 @@ class Unlifted:
         ``names`` are the names of the boundary where each row is a group.
 
         Nothing else that the function makes of a row may depend on the other rows. The type that
-        pandas gives a column of integers does depend on them, if it holds NULL.
+        pandas gives a column of integers does depend on them, if it holds NULL. So if this type may
+        matter, there must be none; else the values must come back unchanged.
         """
-        reads = self.answer.reads
-        read = (k for k in names.keys if reads is None or k.name in reads)
-        facts = tuple(_not_null(k) for k in read if k.nullable and k.type in _ONE_TYPE)
-        passes = {} if self.is_missed else self.answer.passes or {}
-        fold = self._fold(names, passes, doubles=True)
+        passes = {} if self.is_missed or self._is_mixed() else self.answer.passes or {}
+        typed = self._typed(names)
+        facts: list[Assumption] = []
+        for k in names.keys:
+            variable = _variable(k)
+            if variable is None or not k.nullable or k.type not in NULLS_MATTER:
+                continue
+            term = Var(Scope.KEY, variable.name, variable.sort)
+            if k.name in typed:
+                facts.append(assumption_of(NO_NULL, negate(app(Op.IS_NONE, term))))
+            elif k.type == "bigint" and self.is_read(k.name):
+                facts.append(assumption_of(EXACT_INT, _is_exact(term)))
+        fold = self._fold(names, passes, by_row=True)
         return replace(fold, assumptions=(*facts, *fold.assumptions))
+
+    def is_read(self, name: str) -> bool:
+        """Whether the result may depend on a column of the input."""
+        return self.answer.reads is None or name in self.answer.reads
+
+    def _typed(self, names: InputAttributes) -> set[str]:
+        """Return the columns of the input whose type in pandas may matter."""
+        types = {k.name: k.type for k in names.keys}
+        returned = {a.name: a.type for a in self.boundary.outputs}
+        changed = {
+            source
+            for name, sources in self.answer.holds.items()
+            for source in sources
+            if returned.get(name) != types.get(source)
+        }
+        return {n for n in types if self.is_read(n)} & {*self.answer.typed, *changed}
+
+    def _is_mixed(self) -> bool:
+        """Whether a column's type in pandas, which depends on the other rows, may be seen in the
+        values that Spark stores.
+        """
+        returned = {a.name: a.type for a in self.boundary.outputs}
+        return any(returned.get(n) not in SEEN_ALIKE[how] for n, how in self.answer.mixed.items())
 
     def obstacle(self, number: int) -> Declined | None:
         """Say why an output, by number, is not known to hold a column of the input in every row,
@@ -124,7 +158,7 @@ class Unlifted:
         of_keys = {**self.answer.texts, **self.answer.keys}
         passed = of_keys if self.boundary.keys else self.answer.passes or {}
         if output.name in passed:
-            if self._comes_back(output.type, doubles=not self.boundary.keys):
+            if _comes_back(output.type, by_row=not self.boundary.keys):
                 return None
             reason = (
                 f"values of {output.name}, of type {output.type}, may come back from pandas as"
@@ -145,16 +179,10 @@ class Unlifted:
         reason = f"calls of the function must stay, as it may do more than return rows: {text}"
         return Declined(effect.code if cause is None else cause.code, reason, effect.span)
 
-    @staticmethod
-    def _comes_back(type_: str, *, doubles: bool) -> bool:
-        """Whether it is known what comes back from pandas for each value of the type."""
-        known = type_ in _COMES_BACK or decimal_type(type_) is not None
-        return known or (doubles and type_ == "double")
-
     def _fold(
-        self, names: InputAttributes, sources: Mapping[str, str], *, doubles: bool = False
+        self, names: InputAttributes, sources: Mapping[str, str], *, by_row: bool = False
     ) -> Lifted:
-        returned_keys = {k.name: k for k in names.keys if self._comes_back(k.type, doubles=doubles)}
+        returned_keys = {k.name: k for k in names.keys if _comes_back(k.type, by_row=by_row)}
         outputs = []
         for a in self.boundary.outputs:
             source = returned_keys.get(sources.get(a.name, ""))
@@ -181,6 +209,33 @@ def assume_unmissed(answer: Dataflow, effects: Effects) -> tuple[Assumption, ...
     return tuple(dict.fromkeys(assumed))
 
 
+_NUMBERS = frozenset(("tinyint", "smallint", "int", "bigint", "double", "boolean"))
+SEEN_ALIKE: Mapping[str, frozenset[str]] = {
+    "small": _NUMBERS,
+    "text": frozenset(("string",)),
+    "real": _NUMBERS - {"bigint"},
+    "any": _NUMBERS - {"bigint", "double"},
+}
+"""The types in which Spark stores a value alike, whatever type pandas has given the column, by what
+the column holds (:data:`presieve.dataflow.abstract_values.Mixed`). An integer that no double holds
+is no DOUBLE alone, and rounded beside NaN; a column of NaN alone is none of dates.
+"""
+
+
+def _is_exact(integer: Term) -> Term:
+    """State that an integer is missing, or below 2^53 in magnitude."""
+    value = get(integer)
+    low, high = int_lit(-EXACT_INT_BOUND), int_lit(EXACT_INT_BOUND)
+    inside = conjunction([app(Op.PY_GT, value, low), app(Op.PY_LT, value, high)])
+    return disjunction([app(Op.IS_NONE, integer), inside])
+
+
+def _comes_back(type_: str, *, by_row: bool) -> bool:
+    """Whether it is known what comes back from pandas for each value of the type."""
+    known = type_ in _COMES_BACK or decimal_type(type_) is not None
+    return known or (by_row and type_ == "double")
+
+
 def analyze_unlifted(function: FunctionType, boundary: Boundary, effects: Effects) -> Unlifted:
     """Analyze the function. Raises :class:`DeclineSignal`."""
     by_id = {a.id: a.name for a in boundary.inputs}
@@ -200,7 +255,7 @@ def _is_on_line(note: Note, line: int) -> bool:
     return note.span is not None and note.span.line == line
 
 
-_ONE_TYPE = ("boolean", "tinyint", "smallint", "int", "bigint")
+NULLS_MATTER = ("boolean", "tinyint", "smallint", "int", "bigint")
 """Types for which pandas makes one kind of column with NULL and another one without."""
 
 

@@ -21,14 +21,16 @@ from presieve.driver.options import Cost
 from presieve.driver.solve import Solution, discard_solution, not_assumed, strictly
 from presieve.driver.stages.datachecks import run_check
 from presieve.errors import Declined
-from presieve.ir.assumption_codes import BY_GUARD
+from presieve.ir.assumption_codes import BY_GUARD, EXACT_INT
 from presieve.ir.fold import Assumption, Problem
-from presieve.ir.ops import app, sql_conjuncts, sql_disjunction
+from presieve.ir.ops import app, negate, sql_conjuncts, sql_disjunction
+from presieve.ir.sorts import Option
 from presieve.ir.terms import SQL_TRUE, TRUE, Op, Scope, Term
 from presieve.ir.walk import variables
 from presieve.records import replace
 from presieve.semantics.assumptions import ABOUT_CODE
 from presieve.semantics.scan import may_lose
+from presieve.semantics.smart_constructors import and_, is_none
 from presieve.smt.smtlib import s_not, s_or
 from presieve.smt.solver import Effort, Unsat
 from presieve.smt.two_runs import Runs
@@ -141,6 +143,26 @@ def discharge_assumptions(problem: Problem, facts: Sequence[Fact]) -> dict[Assum
             about = (f.by for f in facts if not read.isdisjoint(variables(f.term)))
             evidence[a] = " and ".join(dict.fromkeys(about)) or BY_ITSELF
     return evidence
+
+
+def without_needless(
+    problem: Problem, known: Collection[Assumption], facts: Sequence[Fact] = ()
+) -> Problem:
+    """Leave out assumptions that are not ``known`` and do not matter: pandas rounds integers only
+    beside a NULL, which what is known and the facts may exclude.
+    """
+    shown = (*known, *(Assumption("known", f.by, f.term) for f in facts))
+    context = replace(problem, assumptions=shown)
+    needed = (a for a in problem.assumptions if a in known or not _is_needless(context, a))
+    return replace(problem, assumptions=tuple(needed))
+
+
+def _is_needless(context: Problem, assumption: Assumption) -> bool:
+    if assumption.code != EXACT_INT:
+        return False
+    options = [v for v in variables(assumption.term) if isinstance(v.sort, Option)]
+    not_null = (negate(is_none(v)) for v in options)
+    return bool(options) and follows_from(context, Assumption("known", "", and_(*not_null)))
 
 
 def _breaking(

@@ -37,22 +37,27 @@ from presieve.compiling.group_aggregates import AggregateWriter
 from presieve.compiling.row_expressions import Writer
 from presieve.cost.decision import list_pays
 from presieve.driver import log
-from presieve.driver.declare import follows_from, read_declared
+from presieve.driver.declare import read_declared
 from presieve.driver.options import Options
 from presieve.driver.solve import MAY_ERASE, strictly
 from presieve.driver.stages.cost_gate import COST
 from presieve.driver.stages.datachecks import run_check
 from presieve.driver.stages.decisions import Decision
-from presieve.driver.stages.discharge import breaks, discharge_assumptions, why_refused
+from presieve.driver.stages.discharge import (
+    breaks,
+    discharge_assumptions,
+    why_refused,
+    without_needless,
+)
 from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.driver.stages.replacements import replace_functions
 from presieve.driver.stages.row_expressions import expression_of
 from presieve.errors import Declined, DeclineSignal
-from presieve.ir.assumption_codes import BY_CALLER, DECLARED, EXACT_INT, OPEN_ZERO
+from presieve.ir.assumption_codes import BY_CALLER, DECLARED, OPEN_ZERO
 from presieve.ir.fold import Assumption, Fold, Mode, Output, Problem
 from presieve.ir.inner_names import prefix_of
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import INT, Option, strip
+from presieve.ir.sorts import INT, strip
 from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Op, Term, int_lit, string_lit
 from presieve.ir.walk import variables
 from presieve.lift.values.ranges import EVERYTHING, Extent, column_ranges, field_ranges
@@ -183,11 +188,11 @@ class _Stage(Struct, frozen=True):
         for read, extent in tried.items():
             fold = that_fits(with_sums(read) if by_caller else read, extent)
             facts = self._facts(fold, shown)
-            bare = Problem(fold, SQL_TRUE, Mode.GROUPED, tuple(facts))
-            needed = (a for a in lifted.assumptions if not _without_null(bare, a))
-            bare = replace(bare, assumptions=(*facts, *by_caller, *needed))
+            stated = (*facts, *by_caller, *lifted.assumptions)
+            bare = Problem(fold, SQL_TRUE, Mode.GROUPED, stated)
             evidence = fits | facts | by_caller
             evidence |= discharge_assumptions(bare, [Fact(a.term, by) for a, by in facts.items()])
+            bare = without_needless(bare, evidence)
             closed = {*evidence, *(a for a in bare.assumptions if a.code == OPEN_ZERO)}
             for problem in dict.fromkeys([strictly(bare, evidence), strictly(bare, closed), bare]):
                 try:
@@ -258,17 +263,6 @@ class _Stage(Struct, frozen=True):
         if answer is None or answer.rows:
             raise DeclineSignal.of(why_refused(open_))
         return {**evidence, **dict.fromkeys(open_, answer.by)}
-
-
-def _without_null(context: Problem, assumption: Assumption) -> bool:
-    """Whether an assumption is not needed: pandas rounds integers only beside a NULL, and the
-    context excludes NULL.
-    """
-    if assumption.code != EXACT_INT:
-        return False
-    options = [v for v in variables(assumption.term) if isinstance(v.sort, Option)]
-    not_null = (negate(is_none(v)) for v in options)
-    return bool(options) and follows_from(context, Assumption("known", "", and_(*not_null)))
 
 
 def _input_extent(call: GroupCall) -> Extent:

@@ -187,9 +187,11 @@ class _Search(Struct, frozen=True):
         problem, fits = lift_with_bounds(opened, problem)
         names = input_names(problem)
         declared = read_declared(self.state.options.declare, names, opened.timezone, partly=True)
+        shown = facts(opened, problem)
         widened, evidence = with_declared(problem.problem, declared)
-        discharged = discharge.discharge_assumptions(problem.problem, facts(opened, problem))
-        return Goal(problem, widened, {**fits, **discharged, **evidence})
+        discharged = discharge.discharge_assumptions(problem.problem, shown)
+        known = {**fits, **discharged, **evidence}
+        return Goal(problem, discharge.without_needless(widened, known, shown), known)
 
     def _solve(self, opened: Opened, site: OpenSite, goal: Goal) -> SiteDecision:
         grounded = self._prove(opened, goal)

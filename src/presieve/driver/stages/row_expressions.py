@@ -20,6 +20,7 @@ from presieve.certificate.row_expressions import (
 from presieve.compiling.row_expressions import Writer
 from presieve.driver.solve import MAY_ERASE, Policy
 from presieve.driver.stages.decisions import Decision
+from presieve.driver.stages.discharge import discharge_assumptions, without_needless
 from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.driver.stages.replacements import replace_functions
 from presieve.errors import Declined, DeclineSignal
@@ -82,7 +83,12 @@ def _write_expressions(call: RowCall, policy: Policy) -> CompileDecision:
 
 def _texts(call: RowCall, lifted: Lifted) -> RowTexts:
     fold = lifted.fold
-    open_ = [a for a in lifted.assumptions if a.code not in OPTIONAL | {MESSAGES}]
+    optional = OPTIONAL | {MESSAGES}
+    needed = tuple(a for a in lifted.assumptions if a.code not in optional)
+    problem = Problem(fold, SQL_TRUE, Mode.GROUPED, needed)
+    known = discharge_assumptions(problem, call.facts)
+    needed = without_needless(problem, known, call.facts).assumptions
+    open_ = [a for a in needed if a not in known]
     if open_:
         raise DeclineSignal("assumption", f"what it gives rests on this: {open_[0].text}")
     if lifted.calls or fold.columns:

@@ -38,12 +38,13 @@ from presieve.ir.sorts import FLOAT, INT, Decimal, Option, strip
 from presieve.ir.terms import TRUE, Scope, Term, none_lit
 from presieve.ir.walk import variables
 from presieve.lift.entry.attempt import LiftAttempt, collect_lifted
-from presieve.lift.execution.batch_loop import is_text
+from presieve.lift.entry.yielded_tables import result_of_yield, table_of
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Flow, SymbolicMachine
-from presieve.lift.execution.statements import bind, execute, machine
+from presieve.lift.execution.statements import execute, machine
 from presieve.lift.forms import ColumnsFunction, Lifted, LiftRequest, RowsFunction
 from presieve.lift.models.pandas import series
+from presieve.lift.models.pandas.arithmetic import make_exact
 from presieve.lift.models.pandas.series import missing
 from presieve.lift.models.pyarrow.arrays import array
 from presieve.lift.python.names import own_names, parameters
@@ -53,7 +54,8 @@ from presieve.lift.values.columns import BesideNull
 from presieve.lift.values.symbolic import Clash, TupleV, Unbound, Value, describe
 from presieve.lift.values.whole_columns import GIVEN, TABLE, FrameV, PartV, SeriesV, VectorV
 from presieve.records import replace
-from presieve.semantics.smart_constructors import get, ite, some
+from presieve.semantics.assumptions import RESULT_FITS
+from presieve.semantics.smart_constructors import ite, some, unwrap_option
 from presieve.semantics.types import UNSUPPORTED, SchemaColumn, display_result_type, sort_of
 
 AS_NUMPY = {
@@ -103,7 +105,7 @@ def lift_rows(attempt: LiftAttempt) -> Lifted:
     table: Value = BatchV(names, TRUE) if form.arrow else FrameV(names, TABLE)
     key = (Clash("the key of a group is not followed here"),) if form.takes_key else ()
     flow = Flow(_bind_parameters(m, function, (*key, table)))
-    result, place = (_result_of_yield if form.batches else _result_of_return)(m, flow, table)
+    result, place = (result_of_yield if form.batches else _result_of_return)(m, flow, table)
     cells, is_kept = _cells(m, result, request, place)
     outputs = tuple(
         Output(c.name, term.sort, c.type, term)
@@ -124,7 +126,7 @@ def lift_columns(attempt: LiftAttempt, names: tuple[str, ...]) -> Lifted:
     arguments = tuple[Value, ...](SeriesV(name, GIVEN) for name in names)
     batch = arguments[0] if len(arguments) == 1 else TupleV(arguments)
     flow = Flow(_bind_parameters(m, function, (batch,) if form.batches else arguments))
-    result, place = (_result_of_yield if form.batches else _result_of_return)(m, flow, batch)
+    result, place = (result_of_yield if form.batches else _result_of_return)(m, flow, batch)
     (column,) = request.returns
     vector = series.vector(m, result)
     if vector is None or vector.rows != TRUE or not vector.ordered or vector.by is not None:
@@ -180,45 +182,7 @@ def _result_of_return(m: SymbolicMachine, flow: Flow, _table: Value) -> tuple[Va
     if m.frame.exits or flow.ended or not isinstance(last, ast.Return) or last.value is None:
         reason = "one return at the end is expected of a function that keeps the table's rows"
         raise m.decline("return-shape", reason, last)
-    return _value(m, last.value, flow), last
-
-
-def _result_of_yield(m: SymbolicMachine, flow: Flow, table: Value) -> tuple[Value, ast.stmt]:
-    """Return the result of ``def f(batches): for pdf in batches: ...; yield table``, for any batch.
-
-    Nothing is passed from one batch to the next: variables start without a value.
-    """
-    body = [s for s in m.source.node.body if not is_text(s)]
-    match body:
-        case [ast.Expr(ast.YieldFrom(ast.Name(name))) as only] if flow.env.get(name) == table:
-            return table, only
-        case [ast.For(target, ast.Name(name), inner, [])] if flow.env.get(name) == table:
-            pass
-        case _:
-            reason = "a loop over the batches is expected, and nothing before or after it"
-            raise m.decline("unknown-loop", reason, body[0] if body else m.source.node)
-    match inner:
-        case [*before, ast.Expr(ast.Yield(ast.expr() as yielded)) as last]:
-            pass
-        case _:
-            reason = "one yield at the end of the loop over the batches is expected"
-            raise m.decline("return-shape", reason, inner[-1])
-    flow.env[name] = Clash("the batches are read from elsewhere than the loop")
-    bind(m, target, table, flow)
-    execute(m, before, flow)
-    if m.frame.exits or flow.ended:
-        raise m.decline("early-exit", "a batch may yield nothing", last)
-    return _value(m, yielded, flow), last
-
-
-def _value(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
-    """Return the table of the expression; its index is not used from here on."""
-    match node:
-        case ast.Call(
-            ast.Attribute(inner, "reset_index"), [], [ast.keyword("drop", ast.Constant(True))]
-        ):
-            return _value(m, inner, flow)
-    return m.evaluate(node, flow)
+    return table_of(m, last.value, flow), last
 
 
 # --- the values that Spark stores -----------------------------------------------------------------
@@ -267,14 +231,13 @@ def _pandas_value(m: SymbolicMachine, v: VectorV, column: SchemaColumn) -> Term:
     if base == INT:
         if isinstance(v.term.sort, Option):
             if v.name is None:
-                reason = f"output column {column.name} holds integers next to missing values"
-                raise DeclineSignal("return-type", reason)
-            m.columns.assume_sent(v.name)
+                make_exact(m, v.term)
+            else:
+                m.columns.assume_sent(v.name)
         if not m.ranges.fits(v.term, column.type):
-            reason = f"output column {column.name} may not fit in {column.type}: use bigint"
-            raise DeclineSignal("return-type", reason)
+            m.columns.add_assumptions([RESULT_FITS.of(name=column.name, type=column.type)])
     if base == FLOAT:
-        return ite(missing(v.term), none_lit(FLOAT), some(get(v.term)))
+        return ite(missing(v.term), none_lit(FLOAT), some(unwrap_option(v.term)))
     return some(v.term)
 
 

@@ -41,10 +41,12 @@ from presieve.lift.models.builtins import (
 )
 from presieve.lift.models.pandas import (
     assign,
+    conversions,
     dataframe,
     elementwise,
     input_and_output,
     series_methods,
+    tables_of_columns,
     top_k,
     value_counts,
 )
@@ -67,7 +69,17 @@ MODELS = (
         regular_expressions,
     ),
     *(user_records, sets, strings),
-    *(assign, dataframe, elementwise, pandas_functions, series_methods, input_and_output, top_k),
+    *(
+        assign,
+        conversions,
+        dataframe,
+        elementwise,
+        tables_of_columns,
+        pandas_functions,
+        series_methods,
+        input_and_output,
+        top_k,
+    ),
     *(value_counts, arrays, compute, arrow_results),
 )
 """The modules whose models register themselves."""

@@ -62,8 +62,8 @@ def count_of(m: SymbolicMachine, flow: Flow, rows: Term) -> Term:
 
 
 def any_row(m: SymbolicMachine, rows: Term) -> Term:
-    """Return whether there is such a row."""
-    if rows in (TRUE, FALSE):
+    """Return whether there is such a row: of single rows, whether this is one."""
+    if rows in (TRUE, FALSE) or m.columns.single:
         return rows
     name = m.reduction_name("any()", ("any", rows, rows))
     return field(m, name, FALSE, lambda acc: or_(acc, rows))

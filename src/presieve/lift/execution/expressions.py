@@ -22,6 +22,7 @@ from presieve.lift.execution import (
     heap,
     holes,
     inlining,
+    lists_of_rows,
     outer_containers,
 )
 from presieve.lift.execution.state import Comparison, Flow, Operation, SymbolicMachine
@@ -37,7 +38,14 @@ from presieve.lift.models.builtins import (
 )
 from presieve.lift.models.builtins.arithmetic import binary, unary
 from presieve.lift.models.builtins.comparisons import POSITIVE, boolean, compare, truth
-from presieve.lift.models.pandas import dataframe, datetimes, series, str_accessor, value_counts
+from presieve.lift.models.pandas import (
+    arithmetic,
+    dataframe,
+    datetimes,
+    series,
+    str_accessor,
+    value_counts,
+)
 from presieve.lift.models.pandas.input_and_output import attribute, evaluate_subscript
 from presieve.lift.python.names import as_constant, member
 from presieve.lift.reason_words import AS_CONSTANT, syntax
@@ -160,7 +168,7 @@ def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
         case ast.UnaryOp(op, operand):
             of = evaluate(m, operand, flow)
             v = series.vector(m, of)
-            return unary(m, flow, op, of) if v is None else series.unary_vector(op, v)
+            return unary(m, flow, op, of) if v is None else arithmetic.unary_vector(m, op, v)
         case ast.BinOp(left, op, right):
             a = evaluate(m, left, flow)
             return combine_operands(Operation(m, flow, op, a, evaluate(m, right, flow)))
@@ -178,6 +186,8 @@ def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
             return _assign_expression(m, node, flow)
         case ast.JoinedStr():
             return strings.format_text(m, node, flow)
+        case ast.ListComp() if (of_rows := lists_of_rows.comprehension(m, node, flow)) is not None:
+            return of_rows
         case ast.ListComp() | ast.DictComp():
             return comprehensions.comprehension(m, node, flow)
         case _:
@@ -202,7 +212,7 @@ def combine_operands(operation: Operation) -> Value:
     """Evaluate ``left op right`` for numbers, flags, sets and columns."""
     m, flow, op, left, right = operation
     if series.is_whole(left) or series.is_whole(right):
-        return series.binary_vectors(m, op, left, right)
+        return arithmetic.binary_vectors(m, op, left, right)
     left_value = flow.opened(left)
     if isinstance(left_value, SetV) and isinstance(op, ast.BitOr):
         right_set = sets.of_constants(m, flow.opened(right))

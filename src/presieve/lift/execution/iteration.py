@@ -10,7 +10,6 @@ import ast
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import TIMESTAMP, TIMESTAMP_NTZ
 from presieve.ir.terms import TRUE
-from presieve.lift.execution.expressions import evaluate
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.input_and_output import row_attributes
 from presieve.lift.models.pyarrow import arrays
@@ -29,9 +28,9 @@ def loop_variable(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
                 case ast.Name(name) if name in ("zip", "enumerate"):
                     return _zip_or_enumerate(m, node, name, flow)
                 case ast.Attribute(owner, method):
-                    return _by_method(m, node, evaluate(m, owner, flow), method)
+                    return _by_method(m, node, m.evaluate(owner, flow), method)
             raise DeclineSignal("unknown-loop", f"a loop over {ast.unparse(node)}")
-        value = evaluate(m, node, flow)
+        value = m.evaluate(node, flow)
         if isinstance(value, SeriesV):
             return ColumnV(value.name)
         taken = arrays.loop_variable(m, value)
@@ -67,9 +66,7 @@ def _by_method(m: SymbolicMachine, node: ast.Call, owner: Value, method: str) ->
         case FrameV(columns), "itertuples":
             return _tuples(node, columns)
         case FrameV(columns), "iterrows" if _no_arguments(node):
-            _check_common_type(m, columns)
-            attributes = row_attributes(columns, of="Series")
-            return TupleV((IndexV(), RowV(columns, attributes, labels=True, positions=False)))
+            return TupleV((IndexV(), row_of_table(m, columns)))
     raise DeclineSignal("unknown-loop", f"a loop over .{method}() of {describe(owner)}")
 
 
@@ -92,6 +89,20 @@ def _tuples(node: ast.Call, columns: tuple[str, ...]) -> Value:
     clash = shift and "Index" in columns
     attributes = row_attributes(columns, of="namedtuple") if named and not clash else frozenset()
     return RowV(columns, attributes, labels=False, positions=True, shift=shift)
+
+
+def row_of_table(m: SymbolicMachine, columns: tuple[str, ...]) -> RowV:
+    """Return a row as a Series, as ``iterrows`` and ``apply(axis=1)`` give it."""
+    types = {c.type for c in m.columns.request.schema if c.name in columns}
+    doubles = "double" in types and types <= _BESIDE_DOUBLES and m.columns.single
+    if not doubles:
+        _check_common_type(m, columns)
+    attributes = row_attributes(columns, of="Series")
+    return RowV(columns, attributes, labels=True, positions=False, doubles=doubles)
+
+
+_BESIDE_DOUBLES = frozenset(("tinyint", "smallint", "int", "bigint", "double"))
+"""Types that become doubles in a row with a double."""
 
 
 def _check_common_type(m: SymbolicMachine, columns: tuple[str, ...]) -> None:

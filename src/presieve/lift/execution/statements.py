@@ -17,6 +17,7 @@ from presieve.lift.execution import (
     exceptions,
     growing_lists,
     holes,
+    lists_of_rows,
     matching,
     messages,
     outer_containers,
@@ -131,7 +132,8 @@ def _execute_here(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
         case ast.Break() if m.frame.loops:
             _leave(m, ExitKind.BREAK, flow, NONE, node)
         case ast.For():
-            unrolling.loop(m, node, flow)
+            if not lists_of_rows.loop(m, node, flow):
+                unrolling.loop(m, node, flow)
         case ast.Match():
             matching.match(m, node, flow, _fork)
         case ast.Delete(targets):

@@ -151,6 +151,11 @@ class LiftedColumns:
             )
             _decline("column-type", reason)
 
+    def is_masked(self, name: str) -> bool:
+        """Return whether comparisons of a column of integers with NULL give ``pandas.NA``."""
+        optional = isinstance(self._column(name).sort, Option)
+        return optional and self.beside_null == "extension"
+
     def assume_sent(self, name: str) -> None:
         """Assume that integers of a column come back unchanged, even beside a NULL."""
         column = self._column(name)

@@ -33,6 +33,7 @@ from presieve.lift.values.symbolic import (
     OptTupleV,
     PerhapsV,
     RefV,
+    RowListV,
     RowV,
     Scalar,
     SelfV,
@@ -57,6 +58,7 @@ from presieve.lift.values.whole_columns import (
     NullableV,
     PartV,
     SeriesV,
+    SplitsV,
     TopV,
     VectorV,
 )
@@ -81,9 +83,9 @@ def pandas_objects(value: Value) -> Iterator[PandasObject]:
             yield from _all(items)
         case GrowingV(items, _, pending):
             yield from _all((*items, *pending))
-        case PerhapsV(_, item):
+        case PerhapsV(_, item) | RowListV(item):
             yield from pandas_objects(item)
-        case AccessV(of) | TopV(of) | FrequencyV(of) | CalendarV(of) | CountsV(of):
+        case AccessV(of) | TopV(of) | FrequencyV(of) | CalendarV(of) | CountsV(of) | SplitsV(of):
             yield from pandas_objects(of)
         case LabelledV(columns, _):
             yield FrameV(columns)  # a row, which may belong to any table

@@ -135,6 +135,7 @@ class RowV(Struct, frozen=True):
     """The current row. ``by`` are the ways to reach a column: attribute, label, position.
 
     ``columns`` are in the order of positions; ``shift`` is 1 where position 0 is the index.
+    ``doubles``: all values are NumPy's doubles, whatever the columns hold.
     """
 
     columns: tuple[str, ...]
@@ -142,6 +143,7 @@ class RowV(Struct, frozen=True):
     labels: bool
     positions: bool
     shift: int = 0
+    doubles: bool = False
 
 
 class KeyV(Struct, frozen=True):
@@ -210,6 +212,16 @@ class ListV:
     """A list display."""
 
     items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowListV:
+    """A list with a value for each row that satisfies ``rows``, in their order, where each row is
+    lifted by itself.
+    """
+
+    item: Value
+    rows: Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,7 +377,7 @@ class HoleV(Struct, frozen=True):
 Plain: TypeAlias = (
     Scalar | NoneV | TupleV | TagV | OptTupleV | Known | SplitV | FindingsV | MatchV | DaysV | BitsV
 )
-Container: TypeAlias = ListV | GrowingV | LengthV | DictV | MapV | CountsV | SetV | RefV
+Container: TypeAlias = ListV | RowListV | GrowingV | LengthV | DictV | MapV | CountsV | SetV | RefV
 Rows: TypeAlias = ColumnV | RowV | BatchesV | KeyV | SelfV | SizeV | IndexV | PerhapsV
 NoValue: TypeAlias = Unbound | Clash | HoleV
 Value: TypeAlias = Plain | Container | Rows | WholeV | ArrowV | TableV | ArrowTableV | NoValue
@@ -461,6 +473,7 @@ _KINDS = {
     "TopV": "the first rows of a sorted table or column",
     "ListV": "a list",
     "GrowingV": "a list",
+    "RowListV": "a list with an item for each row",
     "LengthV": "the length of a list",
     "DictV": "a dict",
     "MapV": "a dict",

@@ -63,7 +63,10 @@ class VectorV:
     A missing element is none, or NaN. ``name``: the input column that it is, unchanged. ``narrow``:
     an array of integers of fewer than 64 bits. ``ordered``: in the order of the group. ``array``: a
     NumPy array, whose reductions do not skip missing elements. ``by``: the sort order if it is not
-    the order of the group; None if the order is not known.
+    the order of the group; None if the order is not known. ``loose``: if all elements are missing,
+    pandas makes a column of texts one of doubles, and a column of numbers one of objects.
+    ``masked``: of truth values; a missing one is ``pandas.NA``, with three-valued logic, and
+    selects no row.
     """
 
     term: Term
@@ -73,6 +76,8 @@ class VectorV:
     ordered: bool = True
     array: bool = False
     by: Sorting | None = None
+    loose: bool = False
+    masked: bool = False
     own: Own = field(default=UNKNOWN, compare=False)
 
 
@@ -116,10 +121,17 @@ class CalendarV(Struct, frozen=True):
     name: str
 
 
+class SplitsV(Struct, frozen=True):
+    """``column.str.split(separator)``: the parts of each text."""
+
+    of: VectorV
+    separator: Term
+
+
 class AccessV(Struct, frozen=True):
     """``table.loc``, ``column.iloc`` and the like, before the brackets."""
 
-    of: SeriesV | FrameV | VectorV | PartV | TopV | FrequencyV
+    of: SeriesV | FrameV | VectorV | PartV | TopV | FrequencyV | SplitsV
     by: str
 
 
@@ -169,6 +181,7 @@ WholeV: TypeAlias = (
     | FrequencyV
     | CalendarV
     | AccessV
+    | SplitsV
     | LabelV
     | LabelledV
     | DistinctV

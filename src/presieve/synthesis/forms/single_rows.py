@@ -34,6 +34,7 @@ from presieve.smt.two_runs import Runs, follows
 from presieve.smt.z3_solver import Z3Solver
 from presieve.sql.emit import emit
 from presieve.sql.quoted_names import InexpressibleError
+from presieve.synthesis.prefilter.counterexamples import Counterexamples
 from presieve.synthesis.prefilter.key_predicates import implied_predicate
 from presieve.synthesis.prefilter.shortening import shorten
 from presieve.synthesis.residual.kinds import pushdown_kind
@@ -91,7 +92,12 @@ class Single:
 
     def shortened(self, exact: Term, prefilter: Term) -> Term:
         """Return a shorter pre-filter that keeps no more keys; the same where there is none."""
-        shorter = shorten(exact, self.holds)
+        examples = Counterexamples(self.problem, exact)
+
+        def may_hold(premise: Term, conclusion: Term) -> bool:
+            return not examples.refute(premise, conclusion) and self.holds(premise, conclusion)
+
+        shorter = shorten(exact, may_hold)
         if shorter == exact:
             return prefilter
         other = self.strongest(shorter)

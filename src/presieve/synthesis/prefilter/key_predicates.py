@@ -49,7 +49,12 @@ from presieve.synthesis.prefilter.predicate_logic import (
 
 _SPARK = frozenset((*AS_SPARK.values(), Op.SQL_EQ_NULLSAFE, Op.SQL_IS_NULL, Op.SQL_IS_NAN))
 DIVIDED = {Op.INT_FLOORDIV: Op.INT_QUOTIENT, Op.INT_MOD: Op.INT_REMAINDER}
-_COMPOSED = frozenset((Op.SOME, Op.GET, Op.INT_TO_FLOAT, *DIVIDED, *SIGNATURES))
+_COMPOSED = frozenset(
+    (
+        *(Op.SOME, Op.GET, Op.INT_TO_FLOAT, Op.INT_NEG, Op.FLOAT_NEG, Op.FLOAT_DIV),
+        *(*DIVIDED, *SIGNATURES),
+    )
+)
 """The operators from whose operands a choice is taken out, besides arithmetic."""
 _ARITHMETIC = {
     Op.INT_ADD: Op.SQL_INT_ADD,
@@ -474,6 +479,9 @@ def _operand(term: Term) -> Term | None:
         case App(Op.INT_TO_FLOAT, (x,)):
             number = _operand(x)
             return None if number is None else app(Op.SQL_INT_TO_FLOAT, number)
+        case App(Op.INT_NEG, (x,)):
+            number = _operand(x)
+            return None if number is None else _calculate(Op.SQL_INT_SUB, int_lit(0), number)
         case App(Op.FLOAT_NEG, (x,)):
             number = _operand(x)
             return None if number is None else app(Op.SQL_FLOAT_MUL, number, float_lit(-1.0))

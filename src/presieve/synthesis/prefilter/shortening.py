@@ -26,7 +26,7 @@ from presieve.semantics.scan import is_scanned
 Holds = Callable[[Term, Term], bool]
 """Whether the second condition holds wherever the first does; False if that is not known."""
 
-_LARGEST = 60
+_LARGEST = 200
 """Operators, columns and constants of a filter that is looked at: longer ones stay as they are."""
 _READ_BY_SCANS = frozenset(
     (

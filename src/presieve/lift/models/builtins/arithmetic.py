@@ -320,6 +320,11 @@ def absolute(m: SymbolicMachine, flow: Flow, value: Value) -> Scalar:
         if operand.traits.numpy and not m.ranges.fits(app(Op.INT_NEG, term), "bigint"):
             raise DeclineSignal("numpy-scalar", "abs() of a numpy integer: use int(...)")
         return Scalar(ite(negative, app(Op.INT_NEG, term), term), traits)
+    return Scalar(absolute_double(term), operand.traits)
+
+
+def absolute_double(x: Term) -> Term:
+    """Return the absolute value of a double: 0.0 for -0.0, NaN for NaN."""
     zero = float_lit(0.0)
-    small = ite(app(Op.PY_EQ, term, zero), zero, app(Op.FLOAT_NEG, term))
-    return Scalar(ite(app(Op.PY_GT, term, zero), term, small), operand.traits)
+    small = ite(app(Op.PY_EQ, x, zero), zero, app(Op.FLOAT_NEG, x))
+    return ite(app(Op.PY_GT, x, zero), x, small)

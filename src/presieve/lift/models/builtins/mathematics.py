@@ -191,7 +191,6 @@ def power(call: ModelCall) -> Scalar | None:
     return square_of_float(call.m, call.flow, value)
 
 
-@function("numpy.sqrt", arguments=1)
 def numpy_root(call: ModelCall) -> Scalar:
     """``numpy.sqrt`` of a number: NaN of one below zero."""
     value = as_double(call)

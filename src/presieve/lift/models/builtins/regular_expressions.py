@@ -154,7 +154,7 @@ def _source(owner: Known) -> tuple[str, int] | None:
 def _subject(call: ModelCall, pattern: str, flags: int, text: Value) -> Term | None:
     """Return the text that a pattern is applied to; None unless both are supported."""
     value = call.m.force(text, call.flow)
-    if not isinstance(value, Scalar) or value.base != STRING or flags & ~_FLAGS:
+    if not isinstance(value, Scalar) or value.base != STRING:
         return None
     for form in (pattern, pattern_prefixes.anywhere(pattern), pattern_prefixes.to_the_end(pattern)):
         try:
@@ -168,10 +168,25 @@ def _match(call: ModelCall, pattern: str, flags: int, text: Value) -> Value | No
     term = _subject(call, pattern, flags, text)
     if term is None:
         return None
+    there = matches(call.name, pattern, flags, term)
+    return None if there is None else MatchV(there, term, pattern, flags, call.name)
+
+
+def matches(how: str, pattern: str, flags: int, text: Term) -> Term | None:
+    """Return whether a pattern fits a text, by the function ``how`` of ``re``: ``match``,
+    ``search`` or ``fullmatch``. None if the pattern is not supported.
+    """
+    if flags & ~_FLAGS:
+        return None
     whole = {"search": pattern_prefixes.anywhere, "fullmatch": pattern_prefixes.to_the_end}
-    tested = whole.get(call.name, str)(pattern)
-    there = apply_function(Op.TEXT_MATCHES, term, string_lit(tested), int_lit(flags))
-    return MatchV(there, term, pattern, flags, call.name)
+    tested = whole.get(how, str)(pattern)
+    try:
+        for form in (pattern, tested):
+            compile_pattern(form, flags)
+    except (re.error, ValueError):
+        return None
+    parameters = string_lit(tested), int_lit(flags & ~int(re.UNICODE))
+    return apply_function(Op.TEXT_MATCHES, text, *parameters)
 
 
 def _substitute(call: ModelCall, pattern: str, flags: int, by: Value, text: Value) -> Value | None:
@@ -208,3 +223,18 @@ def word_at(m: SymbolicMachine, flow: Flow, findings: FindingsV, place: int) -> 
     else:
         pattern = rf"(\S+)(?:\s+\S+){{{least - 1}}}\s*\Z"
     return _group(MatchV(number, findings.text, pattern, 0, "search"), 1)
+
+
+@function("re.compile", arguments=range(1, 3))
+def compile_here(call: ModelCall) -> Known | None:
+    """``re.compile(pattern, flags)`` of a constant pattern."""
+    pattern = constant_of(call.args[0], STRING)
+    flags = call.args[1] if len(call.args) == 2 else Known("0", re.RegexFlag(0))
+    is_flag = isinstance(flags, Known) and isinstance(flags.target, re.RegexFlag)
+    if not isinstance(pattern, str) or not isinstance(flags, Known) or not is_flag:
+        return None
+    try:
+        compiled = re.compile(pattern, flags.target)  # type: ignore[call-overload]
+    except re.error:
+        return None
+    return Known(repr(pattern), compiled)

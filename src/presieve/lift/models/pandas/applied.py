@@ -12,26 +12,31 @@ doubles.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from types import FunctionType
 
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, Option, strip
-from presieve.ir.terms import TRUE
+from presieve.ir.sorts import INT, Option, strip
 from presieve.lift.execution import inlining
+from presieve.lift.execution.heap import contents
+from presieve.lift.execution.iteration import row_of_table
 from presieve.lift.execution.state import Flow, ModelCall
+from presieve.lift.models.pandas import conversions
+from presieve.lift.models.pandas.series import vector
+from presieve.lift.models.pandas.tables_of_columns import column_of_values
 from presieve.lift.models.registry import method
-from presieve.lift.values.symbolic import Known, Scalar, Value, describe
-from presieve.lift.values.whole_columns import SeriesV, VectorV
-
-_NUMBERS = (INT, FLOAT)
-_RESULTS = (BOOL, STRING, DATE, *_NUMBERS)
+from presieve.lift.values.symbolic import Known, Value
+from presieve.lift.values.whole_columns import FrameV, PartV, SeriesV, VectorV
 
 
 @method(SeriesV | VectorV, "apply", "map", unevaluated=True, fresh=True)
 def apply_to_elements(call: ModelCall, owner: SeriesV | VectorV) -> VectorV:
-    """``column.apply(f)`` and ``column.map(f)`` of a function of one value, where each row is by
-    itself.
+    """``column.map({...})`` of a dict of constants; ``column.apply(f)`` and ``column.map(f)`` of a
+    function of one value, where each row is by itself.
     """
     m, flow, node = call.m, call.flow, call.node
+    mapped = _map_by_dict(call, owner) if call.name == "map" and len(node.args) == 1 else None
+    if mapped is not None:
+        return mapped
     if not m.columns.single or not isinstance(owner, SeriesV) or len(node.args) != 1:
         reason = "is not supported: count with (column == constant).sum(), or loop"
         raise call.decline("not-a-fold", f".{call.name}() {reason}")
@@ -42,15 +47,32 @@ def apply_to_elements(call: ModelCall, owner: SeriesV | VectorV) -> VectorV:
         reason = "beside a NULL in its batch an integer is a double: read it with coalesce"
         raise call.decline("column-type", f"{owner.name} may be NULL: {reason}")
     new_element = m.force(_call_function(call, flow, m.columns.value(owner.name)), flow)
-    if not isinstance(new_element, Scalar) or new_element.base not in _RESULTS:
-        reason = f"a column of {describe(new_element)} for each row"
+    return column_of_values(call.m, new_element)
+
+
+@method(FrameV | PartV, "apply", unevaluated=True, fresh=True)
+def apply_to_rows(call: ModelCall, owner: FrameV | PartV) -> VectorV | None:
+    """``table.apply(f, axis=1)`` of a function of one row, where each row is by itself. Of a table
+    that the function has changed, nothing is known: pandas gives another result if it is empty.
+    """
+    m, node = call.m, call.node
+    axis = next((k.value for k in node.keywords if k.arg == "axis"), None)
+    by_row = isinstance(axis, ast.Constant) and axis.value in (1, "columns")
+    if not m.columns.single or len(node.args) != 1 or len(node.keywords) != 1 or not by_row:
+        return None
+    if isinstance(owner, PartV):
+        reason = "a table of which rows were chosen, or that was given a column, is not supported"
         raise call.decline("unsupported-operation", reason)
-    if new_element.base in _NUMBERS and isinstance(new_element.term.sort, Option):
-        reason = "None among numbers makes another column of each batch: return float('nan')"
-        raise call.decline("unsupported-operation", reason)
-    if new_element.base == INT and not m.ranges.fits(new_element.term, "bigint"):
-        raise call.decline("numpy-scalar", "integers beyond 64 bits make another column")
-    return VectorV(new_element.term, TRUE)
+    row = row_of_table(m, owner.columns)
+    return column_of_values(m, m.force(_call_function(call, call.flow, row), call.flow))
+
+
+def _map_by_dict(call: ModelCall, owner: SeriesV | VectorV) -> VectorV | None:
+    """Evaluate ``column.map({...})``; None if the argument is no dict of constants."""
+    argument, v = call.node.args[0], vector(call.m, owner)
+    if isinstance(argument, ast.Lambda) or call.node.keywords or v is None:
+        return None
+    return conversions.map_by_dict(call, v, contents(call.m, argument, call.flow))
 
 
 def _call_function(call: ModelCall, flow: Flow, value: Value) -> Value:
@@ -59,11 +81,23 @@ def _call_function(call: ModelCall, flow: Flow, value: Value) -> Value:
     match function_node:
         case ast.Lambda(ast.arguments([], [ast.arg(name)], None, [], [], None, []), body):
             inner = Flow({**flow.env, name: value}, flow.conds, flow.facts, heap=dict(flow.heap))
-            return m.evaluate(body, inner)
+            result = m.evaluate(body, inner)
+            _check_unchanged(call, flow.heap, inner)
+            return result
     function = m.evaluate(function_node, flow)
     if isinstance(function, Known) and inlining.is_own(function.target):
         assert isinstance(function.target, FunctionType)
         call_node = ast.copy_location(ast.Call(function_node, [], []), call.node)
+        before = dict(flow.heap)
         named = ModelCall(m, flow, function.name, (value,), {}, call_node)
-        return inlining.inline_call(named, function.target)
+        result = inlining.inline_call(named, function.target)
+        _check_unchanged(call, before, flow)
+        return result
     raise call.decline("unknown-call", f"the function that .{call.name}() calls is not read")
+
+
+def _check_unchanged(call: ModelCall, before: Mapping[int, object], after: Flow) -> None:
+    """Decline a function that changes an object from before: the next rows would see it."""
+    if any(after.heap.get(place) is not thing for place, thing in before.items()):
+        reason = f"the function that .{call.name}() calls changes what was there before"
+        raise call.decline("unknown-call", reason)

@@ -13,30 +13,39 @@ import ast
 
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING
-from presieve.ir.terms import Lit, literal_value
+from presieve.ir.terms import TRUE, Lit, literal_value
 from presieve.lift.execution.aliasing import check_sole
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.elementwise import Choice, choose_elements
 from presieve.lift.models.pandas.series import column_of, part, scalar_operand, table_method, vector
+from presieve.lift.models.pandas.tables_of_columns import column_of_values
 from presieve.lift.models.registry import ANY
-from presieve.lift.values.symbolic import TupleV, Value, constant_of
-from presieve.lift.values.whole_columns import FrameV, PartV, VectorV
+from presieve.lift.values.symbolic import RowListV, TupleV, Value, constant_of
+from presieve.lift.values.whole_columns import FrameV, PartV, SeriesV, VectorV
 from presieve.records import replace
 
 
 def is_write(owner: ast.expr, flow: Flow) -> bool:
-    """Return whether ``owner[...] = value`` writes to a table that a variable holds."""
+    """Return whether ``owner[...] = value`` writes to a table or column that a variable holds."""
     if isinstance(owner, ast.Attribute) and owner.attr == "loc":
         owner = owner.value
-    return isinstance(owner, ast.Name) and isinstance(flow.env.get(owner.id), FrameV | PartV)
+    written = flow.env.get(owner.id) if isinstance(owner, ast.Name) else None
+    return isinstance(written, FrameV | PartV | SeriesV | VectorV)
 
 
 def write(m: SymbolicMachine, flow: Flow, node: ast.Subscript, key: Value, value: Value) -> None:
-    """Execute ``table["c"] = value`` or ``table.loc[mask, "c"] = value``."""
+    """Execute ``table["c"] = v``, ``table.loc[mask, "c"] = v`` or ``column[mask] = v``."""
     owner = node.value
     at = owner.value if isinstance(owner, ast.Attribute) else owner
     assert isinstance(at, ast.Name)
-    check_sole(m, flow, at, values=isinstance(owner, ast.Attribute))
+    old = vector(m, flow.env[at.id])
+    check_sole(m, flow, at, values=isinstance(owner, ast.Attribute) or old is not None)
+    if old is not None:
+        if vector(m, key) is None:
+            raise DeclineSignal("mutation", "elements of a column are written by a mask")
+        changed = choose_elements(m, old, Choice(key, value, keep=False))
+        flow.env[at.id] = replace(changed, own=old.own, by=old.by)
+        return
     table = part(flow.env[at.id])
     assert table is not None
     if isinstance(owner, ast.Attribute):
@@ -65,7 +74,9 @@ def assign_columns(call: ModelCall, table: PartV) -> PartV | None:
 
 
 def _column(m: SymbolicMachine, table: PartV, value: Value) -> VectorV:
-    column = vector(m, value)
+    column = column_of_values(m, value.item) if isinstance(value, RowListV) else vector(m, value)
+    if isinstance(value, RowListV) and value.rows != TRUE:
+        raise DeclineSignal("unsupported-operation", "a list of fewer items than there are rows")
     if column is not None:
         if column.rows != table.rows or (column.ordered, column.by) != (table.ordered, table.by):
             reason = "a column of other rows is put into a table: make it from the same table"

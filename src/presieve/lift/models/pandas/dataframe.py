@@ -14,7 +14,15 @@ from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit
 from presieve.lift.execution.aliasing import fresh
 from presieve.lift.execution.count_fields import any_row, rows_of
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
-from presieve.lift.models.pandas import datetimes, first_last, query, series, top_k, value_counts
+from presieve.lift.models.pandas import (
+    datetimes,
+    first_last,
+    query,
+    series,
+    str_accessor,
+    top_k,
+    value_counts,
+)
 from presieve.lift.models.pandas.reductions import LabelledElement, at_label
 from presieve.lift.models.pandas.series import table_method
 from presieve.lift.models.pyarrow import arrays
@@ -22,6 +30,7 @@ from presieve.lift.models.registry import method, refuse_methods
 from presieve.lift.values.symbolic import (
     LITERAL,
     NONE,
+    DictV,
     ListV,
     Scalar,
     TableV,
@@ -37,6 +46,7 @@ from presieve.lift.values.whole_columns import (
     LabelV,
     PartV,
     SeriesV,
+    SplitsV,
     TopV,
     VectorV,
 )
@@ -65,7 +75,7 @@ def attribute_of(m: SymbolicMachine, flow: Flow, value: Value, name: str) -> Val
             return None
         case SeriesV() | FrameV() | VectorV() | PartV() if name in _ACCESS:
             return AccessV(value, name)
-        case SeriesV() | VectorV() if name in ("str", "dt"):
+        case SeriesV() | VectorV() | SplitsV() if name in ("str", "dt"):
             return AccessV(value, name)
         case AccessV(of, "dt") if (times := series.vector(m, of)) is not None:
             return datetimes.field_of(times, name)
@@ -76,7 +86,7 @@ def attribute_of(m: SymbolicMachine, flow: Flow, value: Value, name: str) -> Val
         case FrameV(columns) | PartV(columns) if name == "shape":
             return TupleV((_size(m, flow, value), Scalar(int_lit(len(columns)), LITERAL)))
         case FrameV() | PartV() | SeriesV() | VectorV() if name == "index":
-            return value if isinstance(value, FrameV | PartV) else None
+            return value if isinstance(value, FrameV | PartV) else AccessV(value, name)
         case VectorV(_, rows) | PartV(_, rows) if name == "empty":
             if rows == TRUE:
                 return Scalar(FALSE)  # a group is never empty
@@ -116,6 +126,8 @@ def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value |
             return _by_position(m, flow, of, key)
         case AccessV(of, "loc" | "at"):
             return _by_label(m, flow, of, key)
+        case AccessV(_, "str"):
+            return str_accessor.item_at(m, value, key)
         case LabelledV(columns, label):
             name = constant_of(key)
             if name not in columns:
@@ -153,14 +165,14 @@ def _all_floats(m: SymbolicMachine, columns: tuple[str, ...]) -> bool:
 def _apply_mask(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value:
     mask, frame = series.vector(m, key), series.part(value)
     assert mask is not None
-    holes = is_none(mask.term)
+    holes = FALSE if mask.masked else is_none(mask.term)
     if holes != FALSE and strip(mask.term.sort) == BOOL:
         m.fail(flow, any_row(m, and_(mask.rows, holes)))
     if frame is not None:
-        return fresh(m, replace(frame, rows=series.select_rows(frame.rows, mask)))
+        return fresh(m, replace(frame, rows=series.select_rows(m, frame.rows, mask)))
     column = series.vector(m, value)
     assert column is not None
-    return fresh(m, series.restrict_column(column, series.select_rows(column.rows, mask)))
+    return fresh(m, series.restrict_column(column, series.select_rows(m, column.rows, mask)))
 
 
 def _by_label(m: SymbolicMachine, flow: Flow, of: Value, key: Value) -> Value | None:
@@ -244,6 +256,40 @@ def reset_index(call: ModelCall, table: TableV) -> TableV | None:
 def copy(_: ModelCall, frame: PartV) -> PartV:
     """``table.copy()``."""
     return frame
+
+
+@table_method("rename", arguments=0, keywords=("columns",), fresh=True)
+def rename(call: ModelCall, frame: PartV) -> PartV | None:
+    """``table.rename(columns={...})`` of constant names."""
+    renamed = call.named.get("columns")
+    if not isinstance(renamed, DictV):
+        return None
+    names = {n: constant_of(v) for n, v in zip(renamed.names, renamed.items, strict=True)}
+    if not all(type(n) is str for n in names.values()):
+        return None
+    columns = tuple(str(names.get(c, c)) for c in frame.columns)
+    if len(set(columns)) < len(columns):
+        return None
+    pairs = zip(columns, frame.columns, strict=True)
+    made = tuple((new, series.column_of(call.m, frame, old)) for new, old in pairs)
+    kept = dict(frame.made)
+    changed = (p for p, old in zip(made, frame.columns, strict=True) if old in kept or p[0] != old)
+    return replace(frame, columns=columns, made=tuple(changed))
+
+
+@table_method("drop", arguments=range(2), keywords=("columns", "axis"), fresh=True)
+def drop(call: ModelCall, frame: PartV) -> PartV | None:
+    """``table.drop(columns=[...])``, or ``drop([...], axis=1)``."""
+    by_axis = "axis" in call.named and constant_of(call.named["axis"]) in (1, "columns")
+    given = call.args if by_axis else tuple(v for n, v in call.named.items() if n == "columns")
+    names = (
+        _names(given[0]) if len(given) == len(call.args) + ("columns" in call.named) == 1 else None
+    )
+    if names is None or not set(names) <= set(frame.columns):
+        return None
+    columns = tuple(c for c in frame.columns if c not in names)
+    made = tuple((n, v) for n, v in frame.made if n not in names)
+    return replace(frame, columns=columns, made=made)
 
 
 @table_method("dropna", arguments=0, keywords=("subset", "how"), fresh=True)

@@ -15,15 +15,15 @@ import datetime as dt
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
-from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, strip
-from presieve.ir.terms import FALSE
+from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
+from presieve.ir.terms import FALSE, Op, none_lit
 from presieve.lift.execution.count_fields import any_row
 from presieve.lift.execution.state import Comparison, SymbolicMachine
 from presieve.lift.models.pandas.series import compare_vectors, like, missing, present_rows
 from presieve.lift.python.names import scalar_constant
 from presieve.lift.values.symbolic import Scalar, Value, constant_of, describe
 from presieve.lift.values.whole_columns import CalendarV, VectorV
-from presieve.semantics.smart_constructors import and_
+from presieve.semantics.smart_constructors import and_, apply_function, get, is_none, ite, some
 from presieve.semantics.values import date_of
 
 _FLIPPED: dict[type[ast.cmpop], ast.cmpop] = {
@@ -35,8 +35,38 @@ _FLIPPED: dict[type[ast.cmpop], ast.cmpop] = {
 _LAST_YEAR = 9998
 
 
-def field_of(v: VectorV, name: str) -> CalendarV:
-    """Evaluate ``column.dt.name``. Declines all fields except years and dates."""
+_OF_DAYS = {
+    "year": Op.DATE_YEAR,
+    "month": Op.DATE_MONTH,
+    "day": Op.DATE_DAY,
+    **dict.fromkeys(("weekday", "dayofweek", "day_of_week"), Op.DATE_WEEKDAY),
+}
+_OF_CLOCKS = {"hour": Op.CLOCK_HOUR, "minute": Op.CLOCK_MINUTE, "second": Op.CLOCK_SECOND}
+
+
+def number_of(v: VectorV, name: str) -> VectorV | None:
+    """Return a field of times without time zone as a column of integers of 32 bits, which are
+    doubles beside a missing time; None for other times and fields.
+    """
+    if strip(v.term.sort) != TIMESTAMP_NTZ or name not in {**_OF_DAYS, **_OF_CLOCKS}:
+        return None
+    time = get(v.term)
+    if name in _OF_CLOCKS:
+        field = apply_function(_OF_CLOCKS[name], time)
+    else:
+        field = apply_function(_OF_DAYS[name], apply_function(Op.CLOCK_DATE, time))
+    if isinstance(v.term.sort, Option):
+        field = ite(is_none(v.term), none_lit(INT), some(field))
+    return VectorV(field, v.rows, None, True, v.ordered, by=v.by)
+
+
+def field_of(v: VectorV, name: str) -> CalendarV | VectorV:
+    """Evaluate ``column.dt.name``. Declines all fields except years and dates, of times with a time
+    zone.
+    """
+    number = number_of(v, name)
+    if number is not None:
+        return number
     if strip(v.term.sort) not in (TIMESTAMP, TIMESTAMP_NTZ):
         reason = "raises for columns that are not timestamps: dates of Spark are objects in pandas"
         raise DeclineSignal("unsupported-operation", f".dt {reason}")

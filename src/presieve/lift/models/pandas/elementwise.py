@@ -17,11 +17,12 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TEXTS, Option, Sort, strip
 from presieve.ir.terms import Lit, Op, Term, float_lit, int_lit, none_lit
 from presieve.lift.execution.state import ModelCall, SymbolicMachine
+from presieve.lift.models.builtins.arithmetic import absolute_double
 from presieve.lift.models.pandas.series import as_double, scalar_operand, small, vector
 from presieve.lift.models.pandas.signed_zeros import one_zero
 from presieve.lift.models.registry import function
 from presieve.lift.values.ranges import Ranges
-from presieve.lift.values.symbolic import Value, constant_of, describe
+from presieve.lift.values.symbolic import LITERAL, ListV, Scalar, Value, constant_of, describe
 from presieve.lift.values.whole_columns import VectorV
 from presieve.records import replace
 from presieve.semantics.assumptions import assumption_of
@@ -41,6 +42,8 @@ class Choice(NamedTuple):
 
 def choose_elements(m: SymbolicMachine, v: VectorV, choice: Choice) -> VectorV:
     """Evaluate ``column.where(mask, other)``, or without ``keep`` ``column.mask(mask, other)``."""
+    if v.loose or v.masked:
+        raise DeclineSignal("unsupported-operation", "where() and mask() of a column of objects")
     condition = _condition(m, v, choice.mask)
     replacement = _replacement_term(m, v, choice.other)
     base, nothing = strip(v.term.sort), choice.other is None
@@ -76,7 +79,8 @@ def _replacement_term(m: SymbolicMachine, v: VectorV, value: Value | None) -> Te
         return float_lit(float("nan")) if base == FLOAT else none_lit(base)
     column = vector(m, value)
     if column is not None:
-        if column.rows != v.rows or strip(column.term.sort) != base or column.narrow != v.narrow:
+        same = (column.rows, strip(column.term.sort), column.narrow) == (v.rows, base, v.narrow)
+        if not same or column.loose or column.masked:
             reason = "values of another type, or of other rows: take them from the same table"
             raise DeclineSignal("unsupported-operation", reason)
         if base == INT:
@@ -109,10 +113,31 @@ def _either(condition: Term, a: Term, b: Term) -> Term:
 @function("numpy.where", arguments=3, fresh=True)
 def numpy_where(call: ModelCall) -> VectorV:
     """``numpy.where(mask, a, b)`` of columns and constants of one type."""
-    m, (mask, a, b) = call.m, call.args
+    return _where(call, *call.args)
+
+
+@function("numpy.select", arguments=range(2, 4), keywords=("default",), fresh=True)
+def numpy_select(call: ModelCall) -> VectorV | None:
+    """``numpy.select([masks], [choices], default)`` of columns and constants of one type."""
+    masks, choices = (call.flow.opened(a) for a in call.args[:2])
+    if not isinstance(masks, ListV) or not isinstance(choices, ListV):
+        return None
+    if len(masks.items) != len(choices.items) or not masks.items:
+        return None
+    defaults = (*call.args[2:], *call.named.values(), Scalar(int_lit(0), LITERAL))
+    chosen = defaults[0]
+    for mask, choice in zip(reversed(masks.items), reversed(choices.items), strict=True):
+        chosen = _where(call, mask, choice, chosen)
+    return chosen if isinstance(chosen, VectorV) else None
+
+
+def _where(call: ModelCall, mask: Value, a: Value, b: Value) -> VectorV:
+    m = call.m
     condition = vector(m, mask)
     if condition is None or condition.term.sort != BOOL:
-        raise call.decline("unsupported-operation", "np.where() takes a column of conditions")
+        raise call.decline(
+            "unsupported-operation", f"np.{call.name}() takes a column of conditions"
+        )
     x, y = vector(m, a), vector(m, b)
     of = x if x is not None else y
     if of is not None:
@@ -126,7 +151,7 @@ def numpy_where(call: ModelCall) -> VectorV:
     terms = [as_float(s.term) if numbers and s.base == INT else s.term for s in (p, q)]
     same = terms[0].sort == terms[1].sort and terms[0].sort in (INT, FLOAT, BOOL, STRING)
     if not same or not all(t.sort != INT or _fits(t, "bigint") for t in terms):
-        raise call.decline("unsupported-operation", "np.where() of two types")
+        raise call.decline("unsupported-operation", f"np.{call.name}() of two types")
     return VectorV(
         ite(condition.term, *terms), condition.rows, None, False, condition.ordered, True
     )
@@ -140,7 +165,7 @@ def larger_or_smaller(call: ModelCall) -> VectorV:
     m, name, (a, b) = call.m, call.name, call.args
     x, y = vector(m, a), vector(m, b)
     of = x if x is not None else y
-    if of is None or strip(of.term.sort) != FLOAT:
+    if of is None or strip(of.term.sort) != FLOAT or any(v and v.loose for v in (x, y)):
         raise call.decline("unsupported-operation", _OTHER_COLUMNS)
     if x is not None and y is not None and x.rows != y.rows:
         raise call.decline("unsupported-operation", "columns of different rows are combined")
@@ -171,11 +196,8 @@ def _double(call: ModelCall, v: VectorV | None, value: Value) -> Term:
 def absolute(m: SymbolicMachine, v: VectorV) -> VectorV:
     """Evaluate ``column.abs()``, if the least integer, whose sign would stay, is absent."""
     base, element = strip(v.term.sort), get(v.term)
-    if base == FLOAT:
-        x = as_double(v.term)
-        zero = float_lit(0.0)
-        small_ = ite(app(Op.PY_EQ, x, zero), zero, app(Op.FLOAT_NEG, x))
-        return VectorV(ite(app(Op.PY_GT, x, zero), x, small_), v.rows, None, False, v.ordered)
+    if base == FLOAT and not v.loose:
+        return VectorV(absolute_double(as_double(v.term)), v.rows, None, False, v.ordered)
     if base != INT or v.name is None:
         raise DeclineSignal("unsupported-operation", "abs() of such a column")
     small(m, v)

@@ -11,10 +11,13 @@ from __future__ import annotations
 import keyword
 
 from presieve.errors import DeclineSignal
+from presieve.ir.sorts import INT, strip
 from presieve.ir.terms import FALSE
 from presieve.lift.execution.aliasing import fresh
 from presieve.lift.execution.heap import contents
 from presieve.lift.execution.state import ModelCall, SymbolicMachine
+from presieve.lift.models.pandas import tables_of_columns
+from presieve.lift.models.pandas.series import as_double
 from presieve.lift.models.registry import function
 from presieve.lift.python.attributes import instance_constant
 from presieve.lift.python.names import module
@@ -30,6 +33,7 @@ from presieve.lift.values.symbolic import (
     Scalar,
     SelfV,
     TableV,
+    Traits,
     TupleV,
     Value,
     constant_of,
@@ -45,7 +49,7 @@ def attribute(m: SymbolicMachine, value: Value, name: str) -> Value:
             if name == "Index" and value.shift:
                 return IndexV()
             if name in value.attributes:
-                return ColumnV(name)
+                return _of_row(m, value, name)
             reason = f"the row's attribute {name} is not a column: write row[...] or rename it"
             if name not in value.columns:
                 reason = f"the row has no column {name}: {named_columns(name, value.columns)}"
@@ -66,7 +70,8 @@ def evaluate_subscript(m: SymbolicMachine, value: Value, key: Value) -> Value:
     """Evaluate ``value[key]`` for rows, tables and the key tuple. Declines other values."""
     match value:
         case RowV():
-            return _row_item(value, key)
+            item = _row_item(value, key)
+            return _of_row(m, value, item.name) if isinstance(item, ColumnV) else item
         case FrameV():
             return _frame_item(m, value, key)
         case KeyV(names):
@@ -77,6 +82,16 @@ def evaluate_subscript(m: SymbolicMachine, value: Value, key: Value) -> Value:
             reason = "one row's value depends on the order of rows: loop over the column"
             raise DeclineSignal("unsupported-expression", reason)
     raise DeclineSignal("unsupported-expression", f"an item of {describe(value)}")
+
+
+def _of_row(m: SymbolicMachine, row: RowV, name: str) -> Value:
+    """Return a row's value of a column."""
+    if not row.doubles:
+        return ColumnV(name)
+    element = m.columns.element(name)
+    if strip(element.sort) == INT:
+        m.columns.check_numbers(name)
+    return Scalar(as_double(element), Traits(maybe_nan=True, numpy=True))
 
 
 def _row_item(row: RowV, key: Value) -> Value:
@@ -135,7 +150,9 @@ def attributes_of(name: str) -> frozenset[str]:
 
 @function("pandas.DataFrame", unevaluated=True)
 def table(call: ModelCall) -> Value:
-    """``pandas.DataFrame(...)`` with exactly one row, written out."""
+    """``pandas.DataFrame(...)`` with exactly one row, written out; where each row is by itself,
+    also of columns, and of lists with an item for each row.
+    """
     m, flow, node = call.m, call.flow, call.node
     named: dict[str, Value] = {}
     for argument in node.keywords:
@@ -152,6 +169,9 @@ def table(call: ModelCall) -> Value:
     data = args[0] if args else named.get("data")
     names = _column_names(named["columns"]) if "columns" in named else None
     indexed = "index" in named
+    of_rows = None if indexed or data is None else tables_of_columns.table_of(m, data, names)
+    if of_rows is not None:
+        return fresh(m, of_rows)
     if indexed and not _one_label(named["index"]):
         raise DeclineSignal("row-count", "a table with an index of one entry is supported")
     match data:

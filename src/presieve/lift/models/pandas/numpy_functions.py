@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import FLOAT, strip
-from presieve.ir.terms import TRUE, Op, Term
+from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, strip
+from presieve.ir.terms import TRUE, Lit, Op, Term
+from presieve.lift.execution.aliasing import fresh
 from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.builtins import mathematics
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.models.pandas import elementwise, reductions, series
+from presieve.lift.models.pandas.tables_of_columns import column_of_values
 from presieve.lift.models.registry import function
-from presieve.lift.values.symbolic import NoneV, Scalar, Value, describe
-from presieve.lift.values.whole_columns import NullableV
+from presieve.lift.values.symbolic import NoneV, RowListV, Scalar, Value, describe
+from presieve.lift.values.whole_columns import AccessV, FrameV, NullableV, PartV, VectorV
 from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, get, is_none, or_
 
@@ -21,7 +23,7 @@ from presieve.semantics.smart_constructors import and_, get, is_none, or_
 def numpy_isnan(call: ModelCall) -> Value:
     """``numpy.isnan`` of a column of doubles, or of a number."""
     v = series.vector(call.m, call.args[0])
-    if v is not None and strip(v.term.sort) == FLOAT:
+    if v is not None and strip(v.term.sort) == FLOAT and not v.loose:
         return series.test_missing(call.m, v, present=False)
     return mathematics.is_nan(call)
 
@@ -35,14 +37,49 @@ def numpy_abs(call: ModelCall) -> Value:
     return elementwise.absolute(call.m, v)
 
 
-@function("pandas.Series", arguments=1)
+@function("pandas.Series", arguments=1, keywords=("index", "name"))
 def make_series(call: ModelCall) -> Value:
-    """``pandas.Series(array)`` of an array of the whole group."""
-    v = series.vector(call.m, call.args[0])
-    # The index of the new Series is that of the whole group, so the array must cover it.
-    if v is None or v.rows != TRUE or not v.ordered:
+    """``pandas.Series(array)`` of an array of the whole group; ``pandas.Series(constant,
+    index=column.index)``; of a list with an item for each row, where each row is by itself.
+    """
+    named = call.named
+    listed = call.flow.opened(call.args[0])
+    if isinstance(listed, RowListV):
+        if listed.rows != TRUE or "index" in named:
+            raise call.decline("unknown-call", "pandas.Series of a list of some rows")
+        return fresh(call.m, column_of_values(call.m, listed.item))
+    v, of = series.vector(call.m, call.args[0]), _indexed(call, named.get("index"))
+    if "index" in named and of is None:
+        raise call.decline("unknown-call", "pandas.Series with this index")
+    if v is None:
+        return _repeat(call, of)
+    # Without an index, that of the new Series is the whole group's, so the array must cover it.
+    rows = TRUE if of is None else of.rows
+    if v.rows != rows or not v.ordered:
         raise call.decline("unknown-call", f"pandas.Series of {describe(call.args[0])}")
     return replace(v, array=False)
+
+
+def _indexed(call: ModelCall, index: Value | None) -> VectorV | PartV | None:
+    """Return the column or table that has this index."""
+    match index:
+        case AccessV(of, "index"):
+            return series.vector(call.m, of)
+        case FrameV() | PartV():
+            return series.part(index)
+    return None
+
+
+def _repeat(call: ModelCall, of: VectorV | PartV | None) -> Value:
+    """Return a column that holds a constant in each of the rows."""
+    constant = call.args[0]
+    if of is None or not isinstance(constant, Scalar) or not isinstance(constant.term, Lit):
+        raise call.decline("unknown-call", f"pandas.Series of {describe(constant)}")
+    fits = constant.base != INT or call.m.ranges.fits(constant.term, "bigint")
+    if constant.base not in (INT, FLOAT, BOOL, STRING) or not fits:
+        raise call.decline("unknown-call", f"pandas.Series of {describe(constant)}")
+    column = VectorV(constant.term, of.rows, None, False, of.ordered, by=of.by)
+    return fresh(call.m, column)
 
 
 @function("pandas.isna", "pandas.isnull", "pandas.notna", "pandas.notnull", arguments=1, fresh=True)

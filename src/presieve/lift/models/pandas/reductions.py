@@ -53,6 +53,10 @@ _OBJECTS: tuple[Sort, ...] = (*TEXTS, DATE)
 def reduce_column(call: ModelCall, v: VectorV) -> Value | None:
     """Evaluate ``column.name()``; None if the reduction is not supported."""
     m, flow, name = call.m, call.flow, call.name
+    filled = strip(v.term.sort) == INT and v.term.sort != INT and is_none(v.term) == FALSE
+    if v.loose or v.masked or filled:
+        reason = f".{name}() of a column whose type depends on which elements are missing"
+        raise call.decline("unsupported-operation", reason)
     if v.array and not _same_on_array(v, name):
         reason = f".{name}() of a NumPy result does not skip NaN: put it into pd.Series(...)"
         raise call.decline("unsupported-operation", reason)

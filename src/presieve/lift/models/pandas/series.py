@@ -17,19 +17,27 @@ from functools import partial
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
-from presieve.ir.terms import TRUE, Lit, Op, Scope, Term, float_lit
+from presieve.ir.terms import TRUE, Lit, Op, Scope, Term, float_lit, literal_value, none_lit
 from presieve.ir.walk import variables
 from presieve.lift.execution.state import ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.timestamps import time_of_text
 from presieve.lift.models.registry import method
 from presieve.lift.python.names import scalar_constant
-from presieve.lift.reason_words import operator
 from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, ArrowKeyV, BatchV, CellV
 from presieve.lift.values.join_values import can_promote, promote
 from presieve.lift.values.symbolic import Scalar, Value, constant_of, describe
 from presieve.lift.values.whole_columns import FrameV, NullableV, PartV, SeriesV, VectorV
 from presieve.records import replace
-from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_
+from presieve.semantics.smart_constructors import (
+    and_,
+    as_float,
+    get,
+    is_none,
+    ite,
+    or_,
+    some,
+    unwrap_option,
+)
 from presieve.semantics.values import EXACT_INT_BOUND
 
 NAN = float_lit(float("nan"))
@@ -40,11 +48,6 @@ _ORDER: dict[type[ast.cmpop], Op] = {
     ast.Gt: Op.PY_GT,
     ast.GtE: Op.PY_GE,
     ast.Eq: Op.PY_EQ,
-}
-_ARITHMETIC = {
-    ast.Add: (Op.INT_ADD, Op.FLOAT_ADD),
-    ast.Sub: (Op.INT_SUB, Op.FLOAT_SUB),
-    ast.Mult: (Op.INT_MUL, Op.FLOAT_MUL),
 }
 
 
@@ -81,7 +84,7 @@ def there(term: Term) -> Term:
     absent = is_none(term)
     if strip(term.sort) != FLOAT:
         return negate(absent)
-    return and_(negate(absent), negate(app(Op.IS_NAN, get(term))))
+    return and_(negate(absent), negate(app(Op.IS_NAN, unwrap_option(term))))
 
 
 def is_whole(value: Value) -> bool:
@@ -95,7 +98,7 @@ def missing(term: Term) -> Term:
     absent = is_none(term)
     if strip(term.sort) != FLOAT:
         return absent
-    return or_(absent, and_(negate(absent), app(Op.IS_NAN, get(term))))
+    return or_(absent, and_(negate(absent), app(Op.IS_NAN, unwrap_option(term))))
 
 
 def small(m: SymbolicMachine, v: VectorV, *, beside: VectorV | None = None) -> None:
@@ -118,12 +121,21 @@ def _check_comparable(m: SymbolicMachine, v: VectorV, value: Value) -> None:
     They compare with a number below 2^53 in magnitude as the integers do: rounding keeps their
     order, and is exact below 2^53.
     """
+    if is_masked(m, v):
+        return
     number = constant_of(value)
     if isinstance(number, int | float) and abs(number) < EXACT_INT_BOUND and v.name is not None:
         if strip(v.term.sort) == INT:
             m.columns.check_numbers(v.name)
         return
     small(m, v)
+
+
+def is_masked(m: SymbolicMachine, v: VectorV) -> bool:
+    """Return whether comparisons of the column give ``pandas.NA`` for its missing elements."""
+    if v.masked:
+        return True
+    return strip(v.term.sort) == INT and v.name is not None and m.columns.is_masked(v.name)
 
 
 def column_of(m: SymbolicMachine, frame: PartV, name: str) -> VectorV:
@@ -145,7 +157,7 @@ def scalar_operand(value: Value) -> Scalar:
     return value
 
 
-def _check_aligned(a: VectorV, b: VectorV) -> None:
+def check_aligned(a: VectorV, b: VectorV) -> None:
     if a.rows != b.rows or a.ordered != b.ordered or a.by != b.by:
         reason = "columns of different rows are combined: take both from the same table"
         raise DeclineSignal("unsupported-operation", reason)
@@ -168,9 +180,10 @@ def compare_vectors(m: SymbolicMachine, op: ast.cmpop, left: Value, right: Value
         flipped = {ast.Lt: ast.Gt(), ast.Gt: ast.Lt(), ast.LtE: ast.GtE(), ast.GtE: ast.LtE()}
         return compare_vectors(m, flipped.get(type(op), op), right, left)
     if b is not None:
-        _check_aligned(a, b)
-        small(m, a)
-        small(m, b)
+        check_aligned(a, b)
+        for v in (a, b):
+            if not is_masked(m, v):
+                small(m, v)
         if a.term == b.term:
             m.columns.ask(a.term)
         x, y = _both(a, b)
@@ -182,6 +195,11 @@ def compare_vectors(m: SymbolicMachine, op: ast.cmpop, left: Value, right: Value
         both_present = negate(is_none(a.term))  # NaN has no order and equals nothing
     if x.sort == BOOL and not isinstance(same, ast.Eq):
         raise DeclineSignal("unsupported-operation", "the order of booleans")
+    if any(v is not None and is_masked(m, v) for v in (a, b)):
+        result: Term = app(_ORDER[type(same)], x, y)
+        result = negate(result) if isinstance(op, ast.NotEq) else result
+        three_valued = ite(both_present, some(result), none_lit(BOOL))
+        return replace(like(three_valued, a, b), masked=three_valued.sort != BOOL)
     comparison = and_(both_present, app(_ORDER[type(same)], x, y))
     return like(negate(comparison) if isinstance(op, ast.NotEq) else comparison, a, b)
 
@@ -206,7 +224,7 @@ def _read_constant(m: SymbolicMachine, v: VectorV, value: Value) -> Value:
 
 def _against(v: VectorV, c: Scalar) -> tuple[Term, Term]:
     """Convert the element and the scalar to terms of one sort that compare as in pandas."""
-    x, base = get(v.term), strip(v.term.sort)
+    x, base = unwrap_option(v.term), strip(v.term.sort)
     if base == c.base and base != INT:
         return x, c.term
     if can_promote(c.base, c.traits, base) and c.base == TIMESTAMP_NTZ:
@@ -225,7 +243,7 @@ def _against(v: VectorV, c: Scalar) -> tuple[Term, Term]:
 
 
 def _both(a: VectorV, b: VectorV) -> tuple[Term, Term]:
-    x, y = get(a.term), get(b.term)
+    x, y = unwrap_option(a.term), unwrap_option(b.term)
     if x.sort == y.sort:
         return x, y
     if {x.sort, y.sort} == {INT, FLOAT}:
@@ -238,49 +256,13 @@ def _name(sort: object) -> str:
     return type(sort).__name__.lower()
 
 
-# --- arithmetic and logic -------------------------------------------------------------------------
-
-
-def binary_vectors(m: SymbolicMachine, op: ast.operator, left: Value, right: Value) -> VectorV:
-    """Evaluate ``a & b``, ``a | b``, ``a + b``, ``a - b`` or ``a * b`` of columns and constants."""
-    a, b = vector(m, left), vector(m, right)
-    if a is not None and b is not None:
-        _check_aligned(a, b)
-        x, y = a.term, b.term
-    else:
-        x = a.term if a is not None else scalar_operand(left).term
-        y = b.term if b is not None else scalar_operand(right).term
-    if x.sort == BOOL and y.sort == BOOL and isinstance(op, ast.BitAnd | ast.BitOr):
-        return like(and_(x, y) if isinstance(op, ast.BitAnd) else or_(x, y), a, b)
-    if type(op) not in _ARITHMETIC:
-        raise DeclineSignal("unsupported-operation", f"{operator(op)} on whole columns: use a loop")
-    ints, floats = _ARITHMETIC[type(op)]
-    if x.sort == INT and y.sort == INT:
-        term: Term = app(ints, x, y)
-        if (a is not None and a.narrow) or (b is not None and b.narrow):
-            raise DeclineSignal("numpy-scalar", "arithmetic on integers of 32 bits wraps around")
-        if not m.ranges.fits(term, "bigint"):
-            raise DeclineSignal("numpy-scalar", "arithmetic on integers may wrap around")
-        return like(term, a, b)
-    if {strip(x.sort), strip(y.sort)} <= {INT, FLOAT} and FLOAT in (strip(x.sort), strip(y.sort)):
-        for v in (a, b):
-            if v is not None:
-                small(m, v)
-        return like(app(floats, as_double(x), as_double(y)), a, b)
-    raise DeclineSignal("unsupported-operation", "arithmetic on these columns: use a loop")
+# --- missing values, choices and rows -------------------------------------------------------------
 
 
 def as_double(term: Term) -> Term:
     """Convert an element to a double: NaN if it is missing."""
-    inner = as_float(get(term)) if strip(term.sort) == INT else get(term)
-    return ite(is_none(term), NAN, inner)
-
-
-def unary_vector(op: ast.unaryop, v: VectorV) -> VectorV:
-    """Evaluate ``~mask``."""
-    if isinstance(op, ast.Invert) and v.term.sort == BOOL:
-        return like(negate(v.term), v)
-    raise DeclineSignal("unsupported-operation", "this sign before a whole column")
+    inner = unwrap_option(term)
+    return ite(is_none(term), NAN, as_float(inner) if inner.sort == INT else inner)
 
 
 def test_missing(m: SymbolicMachine, v: VectorV, *, present: bool) -> VectorV:
@@ -297,7 +279,7 @@ def among(m: SymbolicMachine, v: VectorV, items: tuple[Value, ...]) -> VectorV:
     ):
         raise DeclineSignal("unsupported-operation", "isin takes constants of the column's type")
     comparisons = [compare_vectors(m, ast.Eq(), v, i).term for i in items]
-    return like(or_(*comparisons), v)
+    return like(or_(*(and_(negate(is_none(c)), get(c)) for c in comparisons)), v)
 
 
 def fill_missing(m: SymbolicMachine, v: VectorV, value: Value) -> VectorV:
@@ -310,14 +292,29 @@ def fill_missing(m: SymbolicMachine, v: VectorV, value: Value) -> VectorV:
     if constant.base != base or base not in (INT, FLOAT, *TEXTS, DATE) or v.term.sort == INT:
         raise DeclineSignal("unsupported-operation", f"fillna of {describe(value)} here")
     if base == INT:
-        raise DeclineSignal("unsupported-operation", "fillna of integers may leave doubles")
+        return _fill_integers(m, v, constant.term)
     return VectorV(ite(missing(v.term), constant.term, get(v.term)), v.rows, None, False, v.ordered)
+
+
+def _fill_integers(m: SymbolicMachine, v: VectorV, filler: Term) -> VectorV:
+    """Fill the gaps of integers. pandas may hold them as doubles, so they stay options, none of
+    which is none.
+    """
+    number = literal_value(filler) if isinstance(filler, Lit) else None
+    if not isinstance(number, int) or abs(number) >= EXACT_INT_BOUND:
+        raise DeclineSignal("unsupported-operation", "fillna of integers with such a number")
+    if v.narrow and not m.ranges.fits(filler, "tinyint"):
+        raise DeclineSignal("unsupported-operation", "fillna of integers of fewer than 64 bits")
+    if v.name is not None:
+        m.columns.assume_sent(v.name)
+    term = ite(is_none(v.term), filler, get(v.term))
+    return VectorV(some(term), v.rows, None, v.narrow, v.ordered, by=v.by)
 
 
 def clip_values(v: VectorV, low: Value | None, high: Value | None) -> VectorV:
     """Evaluate ``column.clip(low, high)`` of doubles; NaN stays."""
     term = v.term
-    if strip(term.sort) != FLOAT:
+    if strip(term.sort) != FLOAT or v.loose:
         raise DeclineSignal("unsupported-operation", "clip of columns that are not doubles")
     term = as_double(term)
     for bound, worse in ((low, Op.PY_LT), (high, Op.PY_GT)):
@@ -332,7 +329,7 @@ def clip_values(v: VectorV, low: Value | None, high: Value | None) -> VectorV:
     return like(term, v)
 
 
-def select_rows(rows: Term, mask: VectorV) -> Term:
+def select_rows(m: SymbolicMachine, rows: Term, mask: VectorV) -> Term:
     """Return the rows that a mask selects. A mask that holds None raises, which the caller handles.
     pandas reads an empty mask of objects as column names, so a mask that may hold NULL must be of
     the whole group.
@@ -340,7 +337,8 @@ def select_rows(rows: Term, mask: VectorV) -> Term:
     if mask.rows != rows:
         reason = "a mask of other rows: make it from the table that it chooses from"
         raise DeclineSignal("unsupported-operation", reason)
-    if strip(mask.term.sort) != BOOL or (mask.term.sort != BOOL and rows != TRUE):
+    open_ = mask.term.sort != BOOL and not mask.masked and not m.columns.single
+    if strip(mask.term.sort) != BOOL or (open_ and rows != TRUE):
         reason = "a mask that may hold NULL, on which pandas raises: compare with == True"
         raise DeclineSignal("unsupported-operation", reason)
     return and_(rows, negate(is_none(mask.term)), get(mask.term))

@@ -10,18 +10,21 @@ from __future__ import annotations
 import ast
 import re
 
-from presieve.ir.ops import negate
-from presieve.ir.sorts import BOOL, STRING, Option, strip
-from presieve.ir.terms import FALSE, Lit, Op, Term, none_lit, string_lit
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, INT, STRING, Option, strip
+from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, int_lit, none_lit, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
-from presieve.lift.models.builtins import strings
+from presieve.lift.models.builtins import regular_expressions, strings
 from presieve.lift.models.pandas.series import missing, vector
 from presieve.lift.models.registry import Model, method
-from presieve.lift.values.symbolic import Scalar, Value, constant_of
-from presieve.lift.values.whole_columns import AccessV, VectorV
+from presieve.lift.values.symbolic import Known, Scalar, Value, constant_of
+from presieve.lift.values.whole_columns import AccessV, SplitsV, VectorV
+from presieve.records import replace
+from presieve.semantics.preimages import of_arguments
 from presieve.semantics.smart_constructors import (
     and_,
     apply_function,
+    fold_constants,
     ite,
     or_,
     some,
@@ -35,7 +38,9 @@ def _texts(call: ModelCall, owner: Value) -> VectorV | None:
 
 def _column(m: SymbolicMachine, owner: Value) -> VectorV | None:
     column = vector(m, owner.of) if isinstance(owner, AccessV) else None
-    return column if column is not None and strip(column.term.sort) == STRING else None
+    if column is None or column.loose or column.array:
+        return None  # a column of doubles has no texts
+    return column if strip(column.term.sort) == STRING else None
 
 
 def _of_elements(v: VectorV, term: Term) -> VectorV:
@@ -84,9 +89,11 @@ def replace_in_texts(call: ModelCall, v: VectorV) -> VectorV | None:
 
 
 @method(AccessV, "str.len", arguments=0, fresh=True, owner=_texts)
-def lengths(_: ModelCall, v: VectorV) -> VectorV | None:
+def lengths(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.str.len()``."""
-    return _of_elements(v, apply_function(Op.TEXT_LENGTH, unwrap_option(v.term)))
+    numbers = _of_elements(v, apply_function(Op.TEXT_LENGTH, unwrap_option(v.term)))
+    loose = call.m.columns.single and isinstance(v.term.sort, Option)
+    return replace(numbers, loose=loose)
 
 
 @method(AccessV, "str.startswith", arguments=1, keywords=("na",), fresh=True, owner=_texts)
@@ -101,18 +108,46 @@ def ends_with(call: ModelCall, v: VectorV) -> VectorV | None:
     return _condition_column(call, v, strings.ends_with_any(unwrap_option(v.term), call.args[0]))
 
 
-@method(AccessV, "str.contains", arguments=1, keywords=("na", "regex"), fresh=True, owner=_texts)
+@method(
+    AccessV,
+    *("str.contains", "str.match", "str.fullmatch"),
+    arguments=1,
+    keywords=("na", "regex", "case"),
+    fresh=True,
+    owner=_texts,
+)
 def contains(call: ModelCall, v: VectorV) -> VectorV | None:
-    """``column.str.contains(text, na=False)`` of a constant that is no regular expression, or with
-    ``regex=False``.
+    """``column.str.contains(text, na=False)``, ``match`` and ``fullmatch`` of a constant pattern;
+    also with ``regex=False`` or ``case=False``.
     """
-    part = constant_of(call.args[0], STRING)
-    plain = "regex" in call.named and _is_false(call.named["regex"])
-    if not isinstance(part, str) or not part or not (plain or re.escape(part) == part):
+    case = call.named.get("case", Scalar(TRUE))
+    plain = _is_false(call.named.get("regex", Scalar(TRUE)))
+    pattern, flags = _pattern_of(call.args[0])
+    if pattern is None or (plain and call.name != "contains"):
         return None
-    return _condition_column(
-        call, v, apply_function(Op.TEXT_CONTAINS, unwrap_option(v.term), string_lit(part))
-    )
+    if not (case == Scalar(TRUE) or (_is_false(case) and not plain and not flags)):
+        return None
+    flags |= 0 if case == Scalar(TRUE) else int(re.IGNORECASE)
+    text = unwrap_option(v.term)
+    if call.name == "contains" and pattern and not flags:
+        if plain or re.escape(pattern) == pattern:
+            return _condition_column(
+                call, v, apply_function(Op.TEXT_CONTAINS, text, string_lit(pattern))
+            )
+    if plain:
+        return None
+    how = "search" if call.name == "contains" else call.name
+    return _condition_column(call, v, regular_expressions.matches(how, pattern, flags, text))
+
+
+def _pattern_of(value: Value) -> tuple[str | None, int]:
+    """Return a constant pattern, perhaps a compiled one, and its flags."""
+    if isinstance(value, Known) and isinstance(value.target, re.Pattern):
+        pattern = value.target.pattern
+        flags = value.target.flags & ~int(re.UNICODE)
+        return (pattern if isinstance(pattern, str) else None), flags
+    text = constant_of(value, STRING)
+    return (text if isinstance(text, str) else None), 0
 
 
 def _condition_column(call: ModelCall, v: VectorV, condition: Term | None) -> VectorV | None:
@@ -129,6 +164,86 @@ def _condition_column(call: ModelCall, v: VectorV, condition: Term | None) -> Ve
     return VectorV(condition, v.rows, None, False, v.ordered, by=v.by)
 
 
+# --- parts of texts -------------------------------------------------------------------------------
+
+
+@method(
+    AccessV,
+    "str.slice",
+    arguments=range(3),
+    keywords=("start", "stop"),
+    fresh=True,
+    owner=_texts,
+)
+def slice_by_method(call: ModelCall, v: VectorV) -> VectorV | None:
+    """``column.str.slice(start, stop)`` with constant bounds; ``stop`` must not be negative."""
+    named = {k.arg: k.value for k in call.node.keywords}
+    ends = dict(zip(("start", "stop"), call.node.args, strict=False)) | named
+    if len(ends) < len(call.node.args) + len(named):
+        return None
+    nodes = (None if _is_none(ends.get(n)) else ends.get(n) for n in ("start", "stop"))
+    return _slice(call.m, call.flow, v, ast.Slice(*nodes))
+
+
+def _is_none(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+@method(AccessV, "str.split", arguments=1, owner=_texts)
+def split_texts(call: ModelCall, v: VectorV) -> SplitsV | None:
+    """``column.str.split(separator)`` of a constant text, of which one part is used."""
+    separator = constant_of(call.args[0], STRING)
+    if not isinstance(separator, str) or not separator:
+        return None
+    if len(separator) > 1 and re.escape(separator) != separator:
+        return None  # a regular expression
+    return SplitsV(v, string_lit(separator))
+
+
+def _parts_or_texts(call: ModelCall, owner: Value) -> SplitsV | VectorV | None:
+    if isinstance(owner, AccessV) and isinstance(owner.of, SplitsV):
+        return owner.of
+    return _column(call.m, owner)
+
+
+@method(AccessV, "str.get", arguments=1, fresh=True, owner=_parts_or_texts)
+def item(call: ModelCall, of: SplitsV | VectorV) -> VectorV | None:
+    """``column.str.split(separator).str.get(place)``, or ``.str[place]``; of texts a character."""
+    return item_of(of, call.args[0])
+
+
+def item_at(m: SymbolicMachine, owner: AccessV, key: Value) -> VectorV | None:
+    """Evaluate ``column.str[place]``."""
+    of = owner.of if isinstance(owner.of, SplitsV) else _column(m, owner)
+    return None if of is None else item_of(of, key)
+
+
+def item_of(of: SplitsV | VectorV, key: Value) -> VectorV | None:
+    """Return the part, or the character, at a place of each text; missing if there is none. If
+    there is none in all texts, pandas makes a column of doubles.
+    """
+    place = constant_of(key, INT)
+    if type(place) is not int:
+        return None
+    v = of.of if isinstance(of, SplitsV) else of
+    text = unwrap_option(v.term)
+    if isinstance(of, SplitsV):
+        least = place if place >= 0 else -place - 1
+        part = apply_function(Op.TEXT_PART, text, of.separator, int_lit(place))
+        count = app(Op.TEXT_COUNT, text, of.separator)
+        lacks = of_arguments(app(Op.PY_LT, count, int_lit(least))) if least else FALSE
+    elif place >= 0:
+        rest = apply_function(Op.TEXT_TAIL, text, int_lit(place)) if place else text
+        part = apply_function(Op.TEXT_HEAD, rest, int_lit(1))
+        lacks = fold_constants(app(Op.PY_EQ, part, string_lit("")))
+    else:
+        return None
+    term = ite(lacks, none_lit(STRING), some(part)) if lacks != FALSE else part
+    if isinstance(v.term.sort, Option):
+        term = ite(missing(v.term), none_lit(STRING), some(term))
+    return VectorV(term, v.rows, None, False, v.ordered, by=v.by, loose=lacks != FALSE)
+
+
 def _is_false(value: Value) -> bool:
     return isinstance(value, Scalar) and value.term == FALSE
 
@@ -136,7 +251,9 @@ def _is_false(value: Value) -> bool:
 def slice_texts(m: SymbolicMachine, flow: Flow, owner: AccessV, where: ast.Slice) -> VectorV | None:
     """Evaluate ``column.str[a:b]`` with constant bounds; ``b`` must not be negative."""
     v = _column(m, owner) if owner.by == "str" else None
-    text_slice = (
-        None if v is None else strings.slice_text(m, flow, Scalar(unwrap_option(v.term)), where)
-    )
-    return None if v is None or text_slice is None else _of_elements(v, text_slice.term)
+    return None if v is None else _slice(m, flow, v, where)
+
+
+def _slice(m: SymbolicMachine, flow: Flow, v: VectorV, where: ast.Slice) -> VectorV | None:
+    text_slice = strings.slice_text(m, flow, Scalar(unwrap_option(v.term)), where)
+    return None if text_slice is None else _of_elements(v, text_slice.term)

@@ -1,0 +1,170 @@
+"""What a function of batches does to its table ``pdf``, and the type of the column ``r`` that it
+makes. ``ALONE`` treat rows by themselves; of ``TOGETHER``, each shows a way in which the other rows
+of the batch matter.
+"""
+
+from __future__ import annotations
+
+
+def lines(*statements: str, type_: str = "string") -> tuple[str, str]:
+    """Several statements, and the type of ``r``."""
+    return "\n        ".join(statements), type_
+
+
+HELPERS = """
+import datetime
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+
+COUNTER = itertools.count()
+CACHE = {}
+
+
+class Ranks:
+    def __init__(self):
+        self.n = 0
+
+    def get(self, value):
+        self.n += 1
+        return self.n
+
+
+class Scaled:
+    def __init__(self, pdf):
+        self.most = pdf["x"].max()
+
+    def get(self, value):
+        return value / self.most
+
+
+def numbered(value):
+    return next(COUNTER)
+
+
+def cached(value):
+    CACHE[value] = 1
+    return len(CACHE)
+
+
+def gathered(value, seen=[]):
+    seen.append(value)
+    return len(seen)
+
+
+def tripled(value, by=3.0):
+    return value * by
+"""
+
+ALONE = (
+    ("pdf['r'] = pdf['x'].map(tripled)", "double"),
+    ("pdf['r'] = [tripled(v) if v > 0 else None for v in pdf['x']]", "double"),
+    ("pdf['r'] = [float(v) if v > 0 else 0 for v in pdf['x']]", "double"),
+    ("pdf['r'] = pdf['s'].str.upper().astype(str)", "string"),
+    ("pdf['r'] = pd.cut(pdf['x'], [0, 1, 2], labels=['a', 'b']).astype(str)", "string"),
+    ("pdf['r'] = pdf['s'].str.len().astype('Int64').astype(str)", "string"),
+    ("pdf['r'] = pdf['m'] // 2", "bigint"),
+    ("pdf['r'] = pdf['x'].clip(0, 1).map(str)", "string"),
+    ("pdf['r'] = pdf['s'].map({'a': 1, 'ab': 2}).fillna(0)", "bigint"),
+    ("pdf['r'] = pdf['s'].map({'a': 'x'}) == 'x'", "boolean"),
+    ("pdf['r'] = pdf['s'].isin(['a', 'ab'])", "boolean"),
+    lines(
+        "docs = [json.loads('{}') if s == '1' else {} for s in pdf['s']]",
+        "pdf['r'] = [float(d.get('size', 0)) for d in docs]",
+        type_="double",
+    ),
+    lines(
+        "pdf['q'] = pdf['s'].str.len()",
+        "pdf['r'] = np.where(pdf['q'] > 1, 'long', 'short')",
+    ),
+)
+
+_OTHER_ROWS = (
+    ("pdf['r'] = pdf['x'] - pdf['x'].iloc[0]", "double"),
+    ("pdf['r'] = pdf['m'].iloc[0]", "bigint"),
+    ("pdf['r'] = [v for v in pdf['x']][0]", "double"),
+    ("pdf['r'] = next(pdf.itertuples()).x", "double"),
+    ("pdf['r'] = pdf.to_dict('records')[0]['m']", "bigint"),
+    lines("pdf = pdf[pdf['x'] >= pdf['x'].iloc[0]]", "pdf['r'] = 'z'"),
+    lines("most = [v for v in pdf['x']][-1]", "pdf = pdf[pdf['x'] >= most]", "pdf['r'] = 'z'"),
+    lines("pdf['r'] = 0", "pdf.loc[pdf['x'] > pdf['x'].iloc[0], 'r'] = 1", type_="int"),
+    ("pdf['r'] = pdf['n'].isin(pdf['m'])", "boolean"),
+    lines(
+        "seen = [v for v in pdf['x']]", "pdf['r'] = [seen.index(v) for v in pdf['x']]", type_="int"
+    ),
+)
+_DEFAULTS = (
+    ("pdf['r'] = pdf['x'].apply(lambda v, m=pdf['x'].max(): v - m)", "double"),
+    ("pdf['r'] = pdf.apply(lambda row, m=len(pdf): m, axis=1)", "int"),
+    ("pdf['r'] = [(lambda v, m=len(pdf): m)(v) for v in pdf['x']]", "int"),
+    lines("def f(v, m=len(pdf)):", "    return m", "pdf['r'] = pdf['x'].map(f)", type_="int"),
+    lines(
+        "def f(v, seen={}):",
+        "    seen[v] = 1",
+        "    return len(seen)",
+        "pdf['r'] = [f(v) for v in pdf['x']]",
+        type_="int",
+    ),
+    lines(
+        "def f(v, c=itertools.count()):",
+        "    return next(c)",
+        "pdf['r'] = pdf['x'].map(f)",
+        type_="int",
+    ),
+    ("pdf['r'] = pdf['x'].map(gathered)", "int"),
+)
+_STATE = (
+    lines("ranks = Ranks()", "pdf['r'] = pdf['x'].map(lambda v: ranks.get(v))", type_="int"),
+    lines("ranks = Ranks()", "pdf['r'] = [ranks.get(v) for v in pdf['x']]", type_="int"),
+    lines("scaled = Scaled(pdf)", "pdf['r'] = [scaled.get(v) for v in pdf['x']]", type_="double"),
+    ("pdf['r'] = pdf['x'].map(numbered)", "int"),
+    ("pdf['r'] = [cached(v) for v in pdf['x']]", "int"),
+    lines("n = itertools.count()", "pdf['r'] = [next(n) for v in pdf['x']]", type_="int"),
+    lines("seen = {}", "pdf['r'] = [seen.setdefault(v, len(seen)) for v in pdf['x']]", type_="int"),
+)
+_TYPES = (
+    ("pdf['r'] = pdf['c'].astype(str)", "string"),
+    ("pdf['r'] = (pdf['m'] // pdf['n']).map(str)", "string"),
+    ("pdf['r'] = np.floor_divide(pdf['m'], pdf['n']).map(str)", "string"),
+    ("pdf['r'] = np.mod(pdf['m'], pdf['n']).map(str)", "string"),
+    ("pdf['r'] = pdf['n'].clip(0, 1.5).map(str)", "string"),
+    ("pdf['r'] = np.clip(pdf['n'], 0, 1.5).map(str)", "string"),
+    ("pdf['r'] = [datetime.date(2024, 1, 1) if v > 0 else np.nan for v in pdf['x']]", "date"),
+    ("pdf['r'] = [2**53 + 1 if v > 0 else None for v in pdf['x']]", "double"),
+    ("pdf['r'] = [isinstance(v, float) for v in pdf['s'].str.len()]", "boolean"),
+    lines("pdf = pdf.astype({'c': str})", "pdf['r'] = pdf['c']", type_="string"),
+    lines(
+        "pdf['r'] = ['a' if v > 0 else np.nan for v in pdf['x']]",
+        "pdf['r'] = pdf['r'] > 'A'",
+        type_="boolean",
+    ),
+    lines(
+        "pdf['q'] = pdf['s'].str.len()",
+        "pdf = pdf.fillna({'q': 0})",
+        "pdf['r'] = [str(v) for v in pdf['q']]",
+        type_="string",
+    ),
+    lines(
+        "pdf['q'] = [None if s is None else 1.5 for s in pdf['s']]",
+        "pdf['r'] = [row.q is None for row in pdf.itertuples()]",
+        type_="boolean",
+    ),
+    lines(
+        "pdf['q'] = [None if s is None else 1.5 for s in pdf['s']]",
+        "pdf['r'] = pdf.apply(lambda row: row['q'] is None, axis=1)",
+        type_="boolean",
+    ),
+    lines(
+        "pdf['q'] = pdf['c'].astype(str)",
+        "pdf['r'] = [row['q'] for row in pdf.to_dict('records')]",
+        type_="string",
+    ),
+    lines(
+        "pdf['r'] = [None if s is None else 1.0 for s in pdf['s']]",
+        "pdf['r'] = pdf['r'].astype(bool)",
+        type_="boolean",
+    ),
+)
+TOGETHER = (*_OTHER_ROWS, *_DEFAULTS, *_STATE, *_TYPES)

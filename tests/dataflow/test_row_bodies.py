@@ -1,0 +1,129 @@
+"""Functions of batches against pandas itself: a batch as a whole, and each of its rows alone."""
+
+from __future__ import annotations
+
+import datetime as dt
+import linecache
+import warnings
+from itertools import count
+from random import Random
+from types import FunctionType
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from tests.dataflow.row_bodies import ALONE, HELPERS, TOGETHER
+from tests.support.frame_runs import outcome
+
+from presieve.backend.problems.passthrough import NULLS_MATTER, SEEN_ALIKE
+from presieve.dataflow.analysis import Dataflow, dataflow
+from presieve.dataflow.context import AnalysisRequest
+
+TYPES = {
+    "k": "int",
+    "n": "bigint",
+    "m": "bigint",
+    "x": "double",
+    "s": "string",
+    "c": "timestamp",
+    "b": "boolean",
+}
+_ARROW = {
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "timestamp": pa.timestamp("us"),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+}
+_VALUES: dict[str, list[Any]] = {
+    "n": [None, 0, 1, 2, -3],
+    "m": [None, 0, 1, 5],
+    "x": [None, 0.0, -0.0, 1.0, 1.5, 2.0],
+    "s": [None, "", "a", "ab", "1"],
+    "c": [None, dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 1, 3, 4, 5)],
+    "b": [None, True, False],
+}
+_NUMBER = count()
+
+
+def _function(body: str) -> Any:
+    text = f"{HELPERS}\n\ndef function(batches):\n    for pdf in batches:\n        {body}\n"
+    text += "        yield pdf[['k', 'r']]\n"
+    file = f"<rows {next(_NUMBER)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(text, file, "exec"), scope)
+    return scope["function"]
+
+
+def _said(function: FunctionType) -> Dataflow:
+    return dataflow(AnalysisRequest(function, "batches", tuple(TYPES), types=TYPES))
+
+
+def _is_alone(said: Dataflow, type_: str) -> bool:
+    """Whether a filter on a passed column may come first, if Spark stores ``r`` with this type."""
+    stored = {"k": "int", "r": type_}
+    seen = [n for n, how in said.mixed.items() if stored[n] not in SEEN_ALIKE[how]]
+    acting = [e for e in said.effects if e.kind not in ("message", "unknown")]
+    return said.passes is not None and said.passes.get("k") == "k" and not seen and not acting
+
+
+def _rows(random: Random, typed: frozenset[str]) -> list[dict[str, Any]]:
+    """Random rows. A column whose type in pandas may matter holds no NULL."""
+
+    def value(name: str) -> Any:
+        whole = name in typed and TYPES[name] in NULLS_MATTER
+        return random.choice([v for v in _VALUES[name] if v is not None or not whole])
+
+    return [{"k": k, **{n: value(n) for n in _VALUES}} for k in range(random.choice((1, 2, 3)))]
+
+
+def _stored(body: str, rows: list[dict[str, Any]], type_: str) -> list[str]:
+    """The rows that Spark stores for a batch. The code is loaded anew, as each worker does."""
+    arrays = [pa.array([r[n] for r in rows], _ARROW[t]) for n, t in TYPES.items()]
+    table = pa.table(arrays, list(TYPES)).to_pandas(date_as_object=True)
+    (result,) = _function(body)(iter([table]))
+    columns = []
+    for name, stored in (("k", "int"), ("r", type_)):
+        values, arrow = result[name], _ARROW[stored]
+        mask = None if hasattr(values.array, "__arrow_array__") else values.isnull()
+        try:
+            array = pa.Array.from_pandas(values, mask=mask, type=arrow, safe=True)
+        except TypeError:
+            array = pa.Array.from_pandas(values, mask=mask).cast(arrow, safe=True)
+        columns.append(array.to_pylist())
+    return sorted(map(repr, zip(*columns, strict=True)))
+
+
+def _other(body: str, type_: str, random: Random, typed: frozenset[str]) -> str | None:
+    """A batch whose rows alone give something else; None where none is seen."""
+    rows = _rows(random, typed)
+    whole = outcome(lambda: _stored(body, rows, type_))
+    if whole is None:
+        return None
+    alone = outcome(lambda: sorted(r for row in rows for r in _stored(body, [row], type_)))
+    return None if whole == alone else f"{rows}\ngives\n{whole}\nand alone\n{alone}"
+
+
+@pytest.mark.parametrize(("body", "type_"), ALONE)
+def test_rows_are_by_themselves(body: str, type_: str) -> None:
+    said = _said(_function(body))
+    assert _is_alone(said, type_), said
+    random = Random(1)
+    for _ in range(25):
+        assert (wrong := _other(body, type_, random, said.typed)) is None, wrong
+
+
+@pytest.mark.parametrize(("body", "type_"), TOGETHER)
+def test_other_rows_matter(body: str, type_: str) -> None:
+    """The function really gives something else, or raises, for the rows alone."""
+    said = _said(_function(body))
+    assert not _is_alone(said, type_)
+    random = Random(2)
+    everything = frozenset(TYPES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = any(_other(body, type_, random, everything) for _ in range(60))
+    assert found, "rows alone give the same"
