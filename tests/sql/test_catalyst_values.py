@@ -167,7 +167,7 @@ class Maker:
 
     def _string(self, depth: int) -> str:
         a, b = self.text("string", depth), self.text("string", depth)
-        forms = [f"concat({a}, {b})", f"trim({a})", f"trim(BOTH 'a ' FROM {a})"]
+        forms = [f"concat({a}, {b})", f"trim({a})", f"trim(BOTH 'a ' FROM {a})", f"reverse({a})"]
         forms += [f"trim(LEADING ' ' FROM {a})", f"substring({a}, 2)", f"left({a}, 1)"]
         forms += [f"substring({a}, -2)", f"replace({a}, 'a', 'bb')", f"substring({a}, 2, 1)"]
         forms += [f"CAST({self.text(self._one(*INTEGERS), depth)} AS STRING)"]
@@ -352,7 +352,6 @@ DECLINED = (
     "ln(x)",
     "upper(s)",
     "lower(s)",
-    "reverse(s)",
     "date_add(d, 1)",
     "d + INTERVAL 1 DAY",
     "rand()",
