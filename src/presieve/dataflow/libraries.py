@@ -122,7 +122,10 @@ _FUNCTIONS: Mapping[str, str] = MappingProxyType(
     }
 )
 """Functions and modules that do more, by the start of their path."""
-_QUIET = ("os.path", "os.environ", "os.getenv", "os.sep", "pickle.dumps", "sys.maxsize", "io.Bytes")
+_QUIET = (
+    *("os.path", "os.environ", "os.getenv", "os.sep", "pickle.dumps", "sys.maxsize", "io.Bytes"),
+    *("urllib.parse", "http.cookies", "http.HTTPStatus"),
+)
 """The starts of paths of what only computes, in packages that act."""
 _METHODS: Mapping[str, str] = MappingProxyType(
     {

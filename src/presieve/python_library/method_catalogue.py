@@ -165,7 +165,9 @@ _FUNCTIONS = {
         "copyto fill_diagonal place put putmask random.shuffle": _CHANGED,
     },
     "pandas.": {
-        "to_datetime to_numeric": Description(ResultKind.EACH, separate=True),
+        "to_numeric": Description(ResultKind.EACH, separate=True),
+        # The first text decides in which order days and months of all of them are read.
+        "to_datetime": Description(ResultKind.EACH),
         "isna isnull notna notnull": Description(ResultKind.EACH, separate=True, truth=True),
     },
     "sklearn.metrics.": {

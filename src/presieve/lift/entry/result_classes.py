@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
+from presieve.ir.sorts import TIMESTAMP, Sort
 from presieve.lift.python.names import MODULES, OuterNames
 from presieve.lift.python.shipped import member_of
 from presieve.semantics.types import SchemaColumn, sort_of
@@ -26,6 +27,7 @@ from presieve.semantics.values import CLASS_OF
 Classes: TypeAlias = frozenset[type]
 
 _NONE = type(None)
+_CLASS_OF: Mapping[Sort | None, type] = {**CLASS_OF, TIMESTAMP: dt.datetime}
 _NUMBERS = (bool, int, float)
 _FLOATS = (
     *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "copysign", "cos"),
@@ -73,8 +75,11 @@ _METHODS: Mapping[type, Mapping[str, type]] = {
     int: {"bit_length": int},
 }
 _OF_CLASSES: Mapping[tuple[type, str], type] = {
-    **{(dt.datetime, n): dt.datetime for n in ("fromisoformat", "strptime", "combine")},
-    **{(dt.date, n): dt.date for n in ("fromisoformat", "fromordinal")},
+    **{
+        (dt.datetime, n): dt.datetime
+        for n in ("fromisoformat", "fromtimestamp", "utcfromtimestamp", "strptime", "combine")
+    },
+    **{(dt.date, n): dt.date for n in ("fromisoformat", "fromordinal", "fromtimestamp")},
 }
 """Methods called on the class."""
 _ATTRIBUTES: Mapping[type, tuple[str, ...]] = {
@@ -101,7 +106,7 @@ def classes_of_results(
     if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in _own_nodes(node)):
         return None
     parameter_classes = {
-        p: frozenset((CLASS_OF.get(sort_of(c.type), object), _NONE)) for p, c in inputs
+        p: frozenset((_CLASS_OF.get(sort_of(c.type), object), _NONE)) for p, c in inputs
     }
     inference = _Inference(node, parameter_classes, names)
     returned = [n.value for n in _own_nodes(node) if isinstance(n, ast.Return)]
@@ -364,5 +369,5 @@ def _of_numbers(op: ast.operator, a: type, b: type) -> type | None:
 
 def fits(classes: Classes | None, column: SchemaColumn) -> bool:
     """Return whether all results are values of the column's own class, or None."""
-    own = CLASS_OF.get(sort_of(column.type))
+    own = _CLASS_OF.get(sort_of(column.type))
     return classes is not None and own is not None and classes <= {own, _NONE}

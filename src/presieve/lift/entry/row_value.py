@@ -85,9 +85,10 @@ def row_value(
 ) -> Term:
     """Return the output for a value that is returned on a path. Declines ``return-type``."""
     base = sort_of(column.type)
-    if base not in _GIVEN or base is None or not column.nullable:
+    is_null = isinstance(value, NoneV)
+    if base is None or not (is_null or base in _GIVEN) or not column.nullable:
         raise DeclineSignal("return-type", f"the UDF returns {display_result_type(column.type)}")
-    if isinstance(value, NoneV):
+    if is_null:
         return none_lit(base)
     reason = f"the UDF is declared to return {column.type}, {describe(value)} is returned"
     if not isinstance(value, Scalar) or value.traits.numpy:
