@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import datetime as dt
 import decimal
+import functools
 import inspect
 import re
 import sys
@@ -282,7 +283,11 @@ def _is_importable(path: str, thing: object) -> bool:
 
 
 def _is_package_function(thing: object) -> bool:
-    """Whether an object is callable and of a numpy class, as ufuncs are."""
+    """Whether an object is callable and of a numpy class, as ufuncs are, or a function of texts in
+    the standard library that remembers its results.
+    """
+    if type(thing) is functools._lru_cache_wrapper:
+        return str(getattr(thing, "__module__", "")) == "urllib.parse"
     return callable(thing) and type(thing).__module__.partition(".")[0] == "numpy"
 
 

@@ -7,6 +7,7 @@ import json
 import re
 import time
 from typing import Any
+from urllib.parse import urlsplit
 
 NUMBER = re.compile(r"^ORD-(\d+)$")
 SEEN: list[Any] = []
@@ -71,7 +72,12 @@ def tried(s: Any) -> Any:
         return "none"
 
 
+def site(s: Any) -> Any:
+    return urlsplit(s).netloc if s else None
+
+
 GUARDED = {
+    (site, "c = 'example.com'"): "s <> ''",
     (title, "c IS NOT NULL"): "s <> ''",
     (kind, "c = 'login'"): "s <> ''",
     (host, "c = 'example.com'"): "contains(s, '://')",
@@ -81,6 +87,12 @@ GUARDED = {
     (numbered, "c = 'x'"): "s = 'x' OR (s >= 'ORD-' AND s < 'ORD.')",
 }
 """Functions of one text with a filter, and what they give below."""
+
+
+def time_of(s: Any) -> Any:
+    if s is None:
+        return None
+    return datetime.datetime.fromtimestamp(len(s) * 1000.5)
 
 
 def year(s: Any) -> Any:
@@ -112,6 +124,7 @@ TYPED = {
     (ratio, "double"): ("c >= 0.25", "s IS NOT NULL"),
     (is_large, "boolean"): ("c", "s IS NOT NULL"),
     (day, "date"): ("c > DATE '2024-01-02'", "s IS NOT NULL"),
+    (time_of, "timestamp"): ("c > TIMESTAMP '1970-01-01 01:00:00'", "s IS NOT NULL"),
 }
 """Functions of one text whose results have one class, with their type, a filter, and what it gives
 below. A text that starts with a digit is at least ``'0'``.

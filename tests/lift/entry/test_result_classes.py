@@ -79,6 +79,16 @@ def parsed(s: Any) -> Any:
         return None
 
 
+def instant(v: Any) -> Any:
+    if v is None:
+        return None
+    return dt.datetime.fromtimestamp(v / 1000.0)
+
+
+def day_of(v: Any) -> Any:
+    return dt.date.fromtimestamp(v)
+
+
 def next_day(d: Any) -> Any:
     return d + dt.timedelta(days=1)
 
@@ -113,6 +123,8 @@ KNOWN = [
     (late, {int}),
     (workday, {bool}),
     (parsed, {dt.date}),
+    (instant, {dt.datetime}),
+    (day_of, {dt.date}),
     (next_day, {dt.date}),
     (rate, {float}),
     (rounded, {int}),
