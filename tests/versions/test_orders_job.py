@@ -69,7 +69,7 @@ def explained_at_length(tmp_path: Path) -> None:
     whole = run(tmp_path, "-m", "presieve", "explain", "-v").stdout
     for name, what in (("clean", "upper"), ("initials", "lower")):
         place = whole.index(f"Project {name}\n")
-        reason = f"for compiling [no-text] {what} has no counterpart in Spark SQL"
+        reason = f"for compiling [no-text] {what}() has no counterpart in Spark SQL"
         assert reason in whole[place : place + 300]
 
 

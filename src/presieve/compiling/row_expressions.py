@@ -18,7 +18,7 @@ from presieve.errors import DeclineSignal
 from presieve.ir.functions import SIGNATURES
 from presieve.ir.sorts import DATE, FLOAT, INT, TIMESTAMP_NTZ, ArrayOf, MapOf, strip
 from presieve.ir.terms import FALSE, App, Lit, Op, Term, Var, literal_value, string_lit
-from presieve.ir.walk import size
+from presieve.ir.walk import size, subterms
 from presieve.lift.values.ranges import Interval, Ranges
 from presieve.records import replace
 from presieve.semantics.types import MAX_DIGITS
@@ -45,6 +45,7 @@ _FLOATS = {
 }
 
 
+_OF_BYTES = "without Arrow, Python reads what is no UTF-8 in a text as U+FFFD, and Spark does not"
 _VOID = "void"
 
 
@@ -96,7 +97,7 @@ class Writer(Struct, frozen=True):
             error = f"CAST(raise_error({literal(string_lit(message))}) AS {type_.upper()})"
             return f"CASE WHEN {self.text(raises).sql} THEN {error} ELSE {text.sql} END"
         except InexpressibleError as error_:
-            raise DeclineSignal("no-text", str(error_)) from None
+            raise DeclineSignal("no-text", _why_no_text(term, error_)) from None
 
     def condition(self, term: Term) -> str:
         """Write a condition. Raises :class:`DeclineSignal`."""
@@ -104,7 +105,7 @@ class Writer(Struct, frozen=True):
         try:
             return self.text(term).sql
         except InexpressibleError as error:
-            raise DeclineSignal("no-text", str(error)) from None
+            raise DeclineSignal("no-text", _why_no_text(term, error)) from None
 
     def _cast_to_declared(self, text: Text, type_: str) -> Text:
         if text.type in ("", type_):
@@ -134,7 +135,7 @@ class Writer(Struct, frozen=True):
             sql = functions.write_any_call(term, lambda t: self.text(t).sql)
             if sql is not None:
                 return Text(sql, type="int" if strip(term.sort) == INT else "")
-        raise InexpressibleError(f"{term.op.value} has no counterpart in Spark SQL")
+        raise InexpressibleError(_without_counterpart(term))
 
     # --- integers -------------------------------------------------------------------------
 
@@ -178,6 +179,24 @@ MAX_SIZE = 2_000
 """The number of operators, columns and constants beyond which an expression is not written: SQL has
 no names for a subexpression that is used more than once.
 """
+
+
+def _without_counterpart(term: App) -> str:
+    """Say that Spark has nothing for a function, by the name that Python gives it."""
+    if term.op is Op.TEXT_DECODED:
+        return _OF_BYTES
+    name = term.args[-1] if term.op in (Op.TEXT_RECASED, Op.FLOAT_CALL) else None
+    called = literal_value(name) if isinstance(name, Lit) else term.op.value
+    named = f"{called}()" if term.op in SIGNATURES else f"Python's operator {called}"
+    return f"{named} has no counterpart in Spark SQL"
+
+
+def _why_no_text(term: Term, error: InexpressibleError) -> str:
+    """Say why a term has no text: rather that a function has none than how its argument comes."""
+    if str(error) != _OF_BYTES:
+        return str(error)
+    named = (n for n in subterms(term) if isinstance(n, App) and n.op is Op.TEXT_RECASED)
+    return next(map(_without_counterpart, named), _OF_BYTES)
 
 
 def _check_size(*terms: Term) -> None:
