@@ -8,7 +8,15 @@ import pytest
 from tests.backend.catalyst import table_udfs
 from tests.support.games.tables import SCHEMA, Tables
 from tests.support.pickling import pickled_by_value
-from tests.support.running import rewritings, rewritten, safe, same_rows, untouched
+from tests.support.running import (
+    by_footers,
+    is_connect,
+    rewritings,
+    rewritten,
+    safe,
+    same_rows,
+    untouched,
+)
 
 from presieve.driver.optimize import explain, optimize
 
@@ -61,9 +69,12 @@ def test_integers_beside_null_are_assumed_to_be_exact(tables: Tables) -> None:
         (boundary,) = explain(df.filter("score > 90"), policy="assume").boundaries
         return "exact-int" in [a["code"] for a in boundary.assumptions]
 
-    numbers = tables.strange.select("score", "v")
+    numbers = tables.strange.selectExpr("score", "nullif(v, 3) AS v")
     same = numbers.mapInPandas(table_udfs.same, numbers.schema)
     assert assumed(same)
+    without_null = tables.strange.select("score", "v")
+    without_null = without_null.mapInPandas(table_udfs.same, numbers.schema)
+    assert assumed(without_null) == is_connect(without_null)  # the files of a server are not read
     assert not assumed(same.select("score"))
     assert not assumed(tables.strange.mapInPandas(table_udfs.same, SCHEMA))
 
@@ -81,7 +92,7 @@ def test_map_in_arrow(tables: Tables) -> None:
 def test_rows_of_groups(tables: Tables) -> None:
     df = tables.strange.groupBy("team").applyInPandas(table_udfs.high_rows, SCHEMA)
     by_default, boundary = rewritings(df.filter("level = 'info'"))
-    assert (by_default.kind, boundary.kind) == ("partial", "exact")
+    assert (by_default.kind, boundary.kind) == (by_footers(df, "exact"), "exact")
     assert any("EqualTo(level,info)" in p for p in boundary.pushed_to_scan)
 
 
@@ -94,7 +105,9 @@ def test_rows_of_groups_in_batches(tables: Tables) -> None:
     numbers = written(tables.strange.select("score", "v"))
     safe(numbers)
     assert rewritten(numbers, policy="assume").kind == "exact"
-    untouched(written(tables.strange))  # beside a text, integers with NULL are of another type
+    assert rewritten(written(tables.strange)).kind == "exact"
+    # Beside a text, integers with NULL are of another type.
+    safe(written(tables.strange.selectExpr("team", "score", "nullif(v, 3) AS v", "level")))
 
 
 def test_rows_of_arrow_groups(tables: Tables) -> None:

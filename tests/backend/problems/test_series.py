@@ -9,7 +9,7 @@ import pytest
 from tests.backend.problems import series_udfs
 from tests.support.games.tables import Tables
 from tests.support.pickling import pickled_by_value
-from tests.support.running import counted, rewritten, safe, same_rows, untouched
+from tests.support.running import counted, is_connect, rewritten, safe, same_rows, untouched
 
 from presieve import verify
 from presieve.driver.optimize import explain, optimize
@@ -72,7 +72,8 @@ def test_integers_that_pandas_may_round(tables: Tables) -> None:
     large = with_c(beside_null, "itself", "bigint", "v").filter("c > 5")
     assert untouched(large).declined[0].code == "assumption"
     without_null = with_c(tables.plain, "itself", "bigint", "v")
-    assert rewritten(without_null.filter("c > 5")).prefilter == "v > 5"
+    if not is_connect(without_null):  # the files of a server are not read
+        assert rewritten(without_null.filter("c > 5")).prefilter == "v > 5"
     small = with_c(tables.plain.filter("v BETWEEN 0 AND 100"), "itself", "bigint", "v")
     assert rewritten(small.filter("c > 5")).prefilter != "true"
 
