@@ -47,6 +47,15 @@ def main() -> int:
 
         what = (options.erring_conditions, options.seed, options.seconds, options.start)
         return erring_conditions.run(*what)
+    if options.batches:
+        from tests.fuzz import batches
+
+        return batches.run(options.batches, options.seed, options.seconds)
+    if options.batch_plans:
+        from tests.fuzz import batch_plans
+
+        what = (options.batch_plans, options.seed, options.seconds, options.start)
+        return batch_plans.run(*what)
     if options.spark:
         from tests.fuzz import spark
 
@@ -148,6 +157,15 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument(
         "--compiled-plans", type=int, default=0, help="plans over hostile files on Spark instead"
+    )
+    parser.add_argument(
+        "--batches", type=int, default=0, help="functions of batches and columns instead"
+    )
+    parser.add_argument(
+        "--batch-plans",
+        type=int,
+        default=0,
+        help="functions of batches and columns with filters on Spark instead",
     )
     parser.add_argument(
         "--erring-conditions",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import linecache
 import math
+import time
 import warnings
 from collections import Counter
 from collections.abc import Sequence
@@ -42,7 +43,7 @@ VALUES: dict[str, list[Any]] = {
     "d": [None, dt.date(2024, 2, 29), dt.date(1969, 12, 31)],
     "c": [None, _DAY, dt.datetime(1969, 12, 31, 5, 0, 1)],
 }
-_ARROW = {
+ARROW = {
     "int": pa.int32(),
     "bigint": pa.int64(),
     "double": pa.float64(),
@@ -91,7 +92,7 @@ def as_spark_sends(rows: list[dict[str, Any]], columns: Sequence[str], *, struct
     """The columns of a batch, as pyspark converts them: a list of Series, or of ``struct`` one
     table.
     """
-    arrays = [pa.array([r[c] for r in rows], _ARROW[COLUMNS[c]]) for c in columns]
+    arrays = [pa.array([r[c] for r in rows], ARROW[COLUMNS[c]]) for c in columns]
     if struct:
         one = pa.StructArray.from_arrays(arrays, list(columns))
         batch = pa.RecordBatch.from_arrays([one], ["_0"])
@@ -102,7 +103,7 @@ def as_spark_sends(rows: list[dict[str, Any]], columns: Sequence[str], *, struct
 
 def as_spark_stores(values: pd.Series, type_: str) -> list[Value]:
     """The values of a result, as pyspark converts them. Raises what it raises."""
-    arrow = _ARROW[type_]
+    arrow = ARROW[type_]
     mask = None if hasattr(values.array, "__arrow_array__") else values.isnull()
     try:
         array = pa.Array.from_pandas(values, mask=mask, type=arrow, safe=True)
@@ -220,3 +221,14 @@ def loaded(made: BatchFunction, file: str) -> Any:
     scope: dict[str, Any] = {"__name__": "__main__", "np": np, "pd": pd}
     exec(compile(text, file, "exec"), scope)
     return scope[made.name]
+
+
+def run(functions: int, seed: int, seconds: float) -> int:
+    """So many functions, or as many as fit; exit code 0 where nothing was wrong, else 1."""
+    started, fuzz = time.monotonic(), Fuzz(seed)
+    for number in range(functions):
+        if time.monotonic() - started > seconds:
+            break
+        fuzz.run(number)
+    print("\n\n".join([*fuzz.tally.wrong, fuzz.tally.text()]))
+    return 1 if fuzz.tally.wrong else 0
