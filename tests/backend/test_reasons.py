@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 from tests.support.running import same_rows
+from tests.support.spark_version import is_before
 
 from presieve.driver.optimize import explain, optimize
 
@@ -155,6 +156,31 @@ def test_what_is_left_alone_is_told(rows: DataFrame, name: str) -> None:
     assert "left alone" in str(report)
     assert "No filter" not in str(report)
     assert report.to_json()["left_alone"][0]["code"] == code
+
+
+class _Words:
+    def eval(self, text: str) -> Iterator[tuple[str]]:
+        for word in (text or "").split():
+            yield (word,)
+
+
+@pytest.mark.classic("a client does not see what Spark separates")
+@pytest.mark.skipif(is_before("4.1"), reason="lateral joins of table functions are newer")
+def test_table_functions_for_each_row(rows: DataFrame) -> None:
+    """The advice: Spark moves the filter below a function that is said to be deterministic."""
+    make: Any = F.udtf
+    words = make(_Words, returnType="word string")
+    joined = rows.lateralJoin(words(F.col("s").outer()))
+    (alone,) = explain(joined.filter("k = 1")).data.left_alone
+    assert alone.code == "nondeterministic-udf"
+    assert "call asDeterministic() on it" in alone.reason
+    followed = rows.lateralJoin(words.asDeterministic()(F.col("s").outer()))
+    df = followed.filter("k = 1")
+    assert explain(df).data.left_alone == ()
+    plan = str(df._jdf.queryExecution().optimizedPlan().toString())
+    assert plan.index("Words") < plan.index("Filter")
+    (alone,) = explain(followed.filter("k = 1 AND word = 'Text'")).data.left_alone
+    assert "filters on what table functions return for a row stay" in alone.reason
 
 
 @pytest.mark.classic("plans of Spark Connect do not name the fields of a result")

@@ -6,10 +6,19 @@ filters are in operators that are not read. Nothing else depends on it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from itertools import takewhile
 
-from presieve.backend.catalyst.boundary import is_boundary
+from presieve.backend.catalyst.boundary import LATERAL_JOIN, is_boundary
 from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER
-from presieve.backend.catalyst.trees import EXPRESSIONS, Node, nodes_inside, walk
+from presieve.backend.catalyst.trees import (
+    ATTRIBUTE,
+    EXPRESSIONS,
+    Node,
+    expr_id,
+    nodes_inside,
+    references,
+    walk,
+)
 from presieve.errors import Declined
 from presieve.lift.evaluation_types import EvaluationType, evaluation_type
 
@@ -40,7 +49,8 @@ def notes(root: Node, explained: Set[tuple[int, ...]]) -> tuple[Declined, ...]:
             continue
         names = list(dict.fromkeys(_functions(node.fields)))
         if names and any(p == node.path[: len(p)] for p in filters):
-            reasons.append(_note(node, names, by_path))
+            note = _note(node, names, by_path)
+            reasons += [] if note is None else [note]
     return tuple(dict.fromkeys(reasons))
 
 
@@ -55,9 +65,12 @@ def python_functions(root: Node) -> Iterator[tuple[Node, str, EvaluationType | N
             yield operator, name, evaluation_type(number)
 
 
-def _note(node: Node, names: list[str], by_path: dict[tuple[int, ...], Node]) -> Declined:
+def _note(node: Node, names: list[str], by_path: dict[tuple[int, ...], Node]) -> Declined | None:
+    """Explain why filters stay above an operator; None if Spark moves all of them itself."""
     calls_inside = [n for n in nodes_inside(node.fields) if n["class"] in _FUNCTIONS]
     random = [str(n.get("name")) for n in calls_inside if n.get("udfDeterministic") is False]
+    if node.kind == LATERAL_JOIN:
+        return _note_of_lateral_join(node, random, by_path)
     if node.kind == FILTER and random:
         reason = f"the filter calls {random[0]}, which is declared asNondeterministic()"
         return Declined("nondeterministic-udf", reason)
@@ -68,6 +81,33 @@ def _note(node: Node, names: list[str], by_path: dict[tuple[int, ...], Node]) ->
     over = [by_path[node.path[:n]] for n in reversed(range(len(node.path)))]
     stop = next((n for n in over if n.kind not in ALWAYS_PASSED), over[0])
     return Declined("operator", f"no filter is pushed past {_name(stop)} to {calls}")
+
+
+def _note_of_lateral_join(
+    node: Node, random: list[str], by_path: dict[tuple[int, ...], Node]
+) -> Declined | None:
+    """Explain why filters stay above table functions that are called for each row of a table.
+    Spark makes a ``Generate`` of such a join (``OptimizeOneRowRelationSubquery`` of
+    ``subquery.scala``), and moves filters on the columns of the table below it if the function is
+    deterministic (``PushPredicateThroughNonJoin`` of ``Optimizer.scala``).
+    """
+    if random:
+        reason = f"{random[0]} is not deterministic: call asDeterministic() on it"
+        effect = "Spark then moves filters on the columns of its table below it"
+        return Declined("nondeterministic-udf", f"{reason}; {effect}")
+    returned = {
+        expr_id(n)
+        for call in nodes_inside(node.fields)
+        for n in nodes_inside(call.get("generatorOutput", ()))
+        if n["class"] == ATTRIBUTE
+    }
+    over = [by_path[node.path[:n]] for n in reversed(range(len(node.path)))]
+    above = list(takewhile(lambda n: n.kind == FILTER, over))
+    read = frozenset[int]().union(*(references(n.fields["condition"]) for n in above))
+    others = [n for n in over[len(above) :] if n.kind == FILTER]
+    if not others and read.isdisjoint(returned):
+        return None
+    return Declined("operator", "filters on what table functions return for a row stay above them")
 
 
 def _name(node: Node) -> str:
