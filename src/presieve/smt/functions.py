@@ -84,6 +84,7 @@ class FunctionSymbols:
 
     def __init__(self, relevant: Sequence[Term]) -> None:
         self._literals: dict[Sort, dict[Lit, None]] = {}
+        self._compared: dict[Term, dict[Lit, None]] = {}
         self._computed = dict.fromkeys(_literals_compared(relevant))
         self.facts: dict[Term, tuple[Term, ...]] = {}
         self._names: dict[tuple[Op, tuple[Sort, ...], tuple[Term, ...]], str] = {}
@@ -97,26 +98,47 @@ class FunctionSymbols:
             for node, constant in new:
                 new_facts = tuple(_comparison_facts(node, constant))
                 self.facts[node] += new_facts
-                self._note(new_facts)
-                if _is_function(node):  # its argument may be a calculated value
-                    self._computed |= dict.fromkeys(_literals_compared(new_facts))
+                self._note_compared(new_facts)
 
     def _pairs(self) -> Iterator[tuple[Term, Lit]]:
+        """Iterate over functions with the literals that they may meet: those of the script, and
+        those that facts compare them with.
+        """
         for node in self.facts:
-            constants = list(self._literals.get(strip(node.sort), ()))[:_MOST]
-            for constant in constants if _is_function(node) else list(self._computed):
+            of_script = self._literals.get(strip(node.sort), {})
+            own = self._compared.get(_bare(node), {})
+            constants = {**own, **(of_script if _is_function(node) else self._computed)}
+            for constant in list(constants)[:_MOST]:
                 yield node, constant
 
+    def _note_compared(self, facts: Sequence[Term]) -> None:
+        """Collect the functions in facts about others, and the literals that they are compared
+        with.
+        """
+        for node in subterms(*facts):
+            match node:
+                case App(op, (x, Lit() as constant) | (Lit() as constant, x)) if (
+                    constant.value is not None and (op in AS_SPARK or op in _COMPARED)
+                ):
+                    plain = Lit(strip(constant.sort), constant.value)
+                    self._compared.setdefault(_bare(x), {}).setdefault(plain)
+        self._note_functions(facts)
+
     def _note(self, terms: Sequence[Term]) -> None:
-        """Collect the functions and literals that occur in these terms."""
+        """Collect the functions and literals that occur in the terms of the script."""
         inner = _inside_of_steps(terms)
         for node in subterms(*terms):
-            if node in inner:
-                continue
-            if isinstance(node, Lit) and node.value is not None:
+            if node not in inner and isinstance(node, Lit) and node.value is not None:
                 plain = Lit(strip(node.sort), node.value)
                 self._literals.setdefault(plain.sort, {}).setdefault(plain)
-            elif isinstance(node, App) and has_facts(node) and node not in self.facts:
+        self._note_functions(terms)
+
+    def _note_functions(self, terms: Sequence[Term]) -> None:
+        inner = _inside_of_steps(terms)
+        for node in subterms(*terms):
+            is_new = isinstance(node, App) and has_facts(node) and node not in self.facts
+            if is_new and node not in inner:
+                assert isinstance(node, App)
                 self.facts[node] = ()
                 self.facts[node] = own_facts = tuple(_own_facts(node))
                 self._note(own_facts)
@@ -154,6 +176,13 @@ class FunctionSymbols:
         if bounded:
             facts.append(floats.in_range(value.value))
         return value, [f"(assert {text})" for text in facts]
+
+
+def _bare(term: Term) -> Term:
+    """Return a term without GET and SOME around it."""
+    while isinstance(term, App) and term.op in (Op.GET, Op.SOME):
+        term = term.args[0]
+    return term
 
 
 def _inside_of_steps(terms: Sequence[Term]) -> set[Term]:

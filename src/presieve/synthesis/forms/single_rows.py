@@ -34,6 +34,7 @@ from presieve.smt.two_runs import Runs, follows
 from presieve.smt.z3_solver import Z3Solver
 from presieve.sql.emit import emit
 from presieve.sql.quoted_names import InexpressibleError
+from presieve.synthesis import clock
 from presieve.synthesis.prefilter.counterexamples import Counterexamples
 from presieve.synthesis.prefilter.key_predicates import implied_predicate
 from presieve.synthesis.prefilter.shortening import shorten
@@ -66,6 +67,7 @@ class Single:
         self.wanted = conjunction([self.quiet, self.accepted])
         self._solver = Z3Solver(quick=True)
         self._effort = Effort(seconds=max(budget, 0.1))
+        self._deadline = clock.now() + self._effort.seconds
 
     def true(self, post: Term) -> Term:
         """The condition on the key under which a predicate on the outputs is true."""
@@ -159,7 +161,11 @@ class Single:
         return self._solver.fresh()
 
     def holds(self, premise: Term, conclusion: Term) -> bool:
-        """Whether the conclusion holds on every row on which the premise does."""
+        """Whether the conclusion holds on every row on which the premise does; False after the
+        deadline, as encoding long terms takes time, too.
+        """
+        if clock.now() > self._deadline:
+            return False
         return follows(self.problem, [premise], conclusion, self.solver(), self._effort)
 
 

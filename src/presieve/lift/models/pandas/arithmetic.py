@@ -156,7 +156,7 @@ def unary_vector(m: SymbolicMachine, op: ast.unaryop, v: VectorV) -> VectorV:
     if v.loose:
         raise DeclineSignal("unsupported-operation", "this sign before a column of objects")
     if isinstance(op, ast.Invert) and v.term.sort == BOOL:
-        return like(negate(v.term), v)
+        return replace(like(negate(v.term), v), masked=v.masked)
     if isinstance(op, ast.Invert) and v.masked:
         opposite = ite(is_none(v.term), none_lit(BOOL), some(negate(get(v.term))))
         return replace(like(opposite, v), masked=True)

@@ -123,7 +123,8 @@ def replace_values(call: ModelCall, v: VectorV) -> VectorV | None:
         result = ite(fold_constants(app(Op.PY_EQ, element, old)), new, result)
     if isinstance(v.term.sort, Option):
         result = ite(is_none(v.term), none_lit(STRING), some(result))
-    return like(result, v)
+    # NaN alone, as of a sum with a missing text, becomes doubles.
+    return replace(like(result, v), loose=v.name is None and isinstance(result.sort, Option))
 
 
 # --- astype ---------------------------------------------------------------------------------------

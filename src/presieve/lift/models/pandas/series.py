@@ -12,6 +12,7 @@ here gives the same number for an element in both cases, or is declined.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from functools import partial
 
 from presieve.errors import DeclineSignal
@@ -138,6 +139,31 @@ def is_masked(m: SymbolicMachine, v: VectorV) -> bool:
     return strip(v.term.sort) == INT and v.name is not None and m.columns.is_masked(v.name)
 
 
+def is_extension(m: SymbolicMachine, v: VectorV) -> bool:
+    """Return whether the column is of an extension type of pandas if a NULL stands in the batch
+    among the integers that it is computed from.
+    """
+    integers = (x for x in variables(v.term) if strip(x.sort) == INT)
+    return v.masked or (
+        m.columns.beside_null == "extension" and any(isinstance(x.sort, Option) for x in integers)
+    )
+
+
+def _check_missing(m: SymbolicMachine, columns: Sequence[VectorV]) -> bool:
+    """Return whether a comparison may be one of extension types. There it gives ``pandas.NA`` for
+    NaN, too, so which rows are there must not decide about an element that may be NaN.
+    """
+    if not any(is_extension(m, v) for v in columns):
+        return False
+    if any(there(v.term) != TRUE and not is_masked(m, v) for v in columns):
+        reason = (
+            "what is missing compares in another way if a NULL stands among integers of the batch:"
+            " read them with coalesce, or take no texts and decimals along"
+        )
+        raise DeclineSignal("column-type", reason)
+    return True
+
+
 def column_of(m: SymbolicMachine, frame: PartV, name: str) -> VectorV:
     """Return a column of the table, which shares the table's values."""
     column = dict(frame.made).get(name) or vector(m, SeriesV(name))
@@ -195,13 +221,16 @@ def compare_vectors(m: SymbolicMachine, op: ast.cmpop, left: Value, right: Value
         both_present = negate(is_none(a.term))  # NaN has no order and equals nothing
     if x.sort == BOOL and not isinstance(same, ast.Eq):
         raise DeclineSignal("unsupported-operation", "the order of booleans")
-    if any(v is not None and is_masked(m, v) for v in (a, b)):
+    columns = [v for v in (a, b) if v is not None]
+    extension = _check_missing(m, columns)
+    if any(is_masked(m, v) for v in columns):
         result: Term = app(_ORDER[type(same)], x, y)
         result = negate(result) if isinstance(op, ast.NotEq) else result
         three_valued = ite(both_present, some(result), none_lit(BOOL))
-        return replace(like(three_valued, a, b), masked=three_valued.sort != BOOL)
+        return replace(like(three_valued, a, b), masked=True)
     comparison = and_(both_present, app(_ORDER[type(same)], x, y))
-    return like(negate(comparison) if isinstance(op, ast.NotEq) else comparison, a, b)
+    truth = negate(comparison) if isinstance(op, ast.NotEq) else comparison
+    return replace(like(truth, a, b), masked=extension)
 
 
 def like(term: Term, *operands: VectorV | None) -> VectorV:
@@ -279,7 +308,8 @@ def among(m: SymbolicMachine, v: VectorV, items: tuple[Value, ...]) -> VectorV:
     ):
         raise DeclineSignal("unsupported-operation", "isin takes constants of the column's type")
     comparisons = [compare_vectors(m, ast.Eq(), v, i).term for i in items]
-    return like(or_(*(and_(negate(is_none(c)), get(c)) for c in comparisons)), v)
+    truth = or_(*(and_(negate(is_none(c)), get(c)) for c in comparisons))
+    return replace(like(truth, v), masked=is_extension(m, v))
 
 
 def fill_missing(m: SymbolicMachine, v: VectorV, value: Value) -> VectorV:
