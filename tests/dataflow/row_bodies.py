@@ -70,6 +70,10 @@ ALONE = (
     ("pdf['r'] = pdf['s'].map({'a': 1, 'ab': 2}).fillna(0)", "bigint"),
     ("pdf['r'] = pdf['s'].map({'a': 'x'}) == 'x'", "boolean"),
     ("pdf['r'] = pdf['s'].isin(['a', 'ab'])", "boolean"),
+    ("pdf['r'] = pdf['s'].str.startswith('a') | (pdf['x'] > 0)", "boolean"),
+    ("pdf['r'] = pdf['s'].str.startswith('a', na=False) | (pdf['n'] > 0)", "boolean"),
+    ("pdf['r'] = (pdf['n'] > 0) | (pdf['x'] > 1) | pdf['m'].isin([5])", "boolean"),
+    ("pdf['r'] = pdf['s'].str.startswith('a') & pdf['s'].str.endswith('b')", "boolean"),
     lines(
         "docs = [json.loads('{}') if s == '1' else {} for s in pdf['s']]",
         "pdf['r'] = [float(d.get('size', 0)) for d in docs]",
@@ -167,4 +171,19 @@ _TYPES = (
         type_="boolean",
     ),
 )
+TYPED = (
+    ("pdf['r'] = pdf['s'].str.startswith('a') | pdf['n'].isin([0, 1])", "boolean"),
+    ("pdf['r'] = pdf['s'].str.startswith('a') | (pdf['n'] > 0)", "boolean"),
+    ("pdf['r'] = pdf['s'].str.startswith('a') | (pdf['n'].fillna(0) < 1)", "boolean"),
+    lines("big = pdf['n'] > 0", "pdf['r'] = pdf['s'].str.contains('a') | big", type_="boolean"),
+    lines(
+        "pdf['big'] = pdf['n'] > 0",
+        "pdf = pdf[pdf['s'].str.contains('a') | pdf['big']]",
+        "pdf['r'] = 'z'",
+    ),
+    ("pdf['r'] = pdf['x'] <= pdf['n']", "boolean"),
+    ("pdf['r'] = pdf['n'].fillna(0) + pdf['x'] != 1.0", "boolean"),
+)
+"""By themselves only if no integer is NULL: pandas has types of its own for integers beside one."""
+
 TOGETHER = (*_OTHER_ROWS, *_DEFAULTS, *_STATE, *_TYPES)

@@ -12,7 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.dataflow.row_bodies import ALONE, HELPERS, TOGETHER
+from pyspark.sql.conversion import ArrowBatchTransformer
+from tests.dataflow.row_bodies import ALONE, HELPERS, TOGETHER, TYPED
 from tests.support.frame_runs import outcome
 
 from presieve.backend.problems.passthrough import NULLS_MATTER, SEEN_ALIKE
@@ -80,10 +81,24 @@ def _rows(random: Random, typed: frozenset[str]) -> list[dict[str, Any]]:
     return [{"k": k, **{n: value(n) for n in _VALUES}} for k in range(random.choice((1, 2, 3)))]
 
 
-def _stored(body: str, rows: list[dict[str, Any]], type_: str) -> list[str]:
-    """The rows that Spark stores for a batch. The code is loaded anew, as each worker does."""
+def _sent(rows: list[dict[str, Any]], *, extension: bool) -> Any:
+    """A batch as pandas has it; with ``extension``, as mapInPandas sends it beside a text: integers
+    and truth values beside a NULL are of pandas' own types.
+    """
     arrays = [pa.array([r[n] for r in rows], _ARROW[t]) for n, t in TYPES.items()]
-    table = pa.table(arrays, list(TYPES)).to_pandas(date_as_object=True)
+    if not extension:
+        return pa.table(arrays, list(TYPES)).to_pandas(date_as_object=True)
+    one = pa.StructArray.from_arrays(arrays, list(TYPES))
+    batch = pa.RecordBatch.from_arrays([one], ["_0"])
+    (table,) = ArrowBatchTransformer.to_pandas(batch, timezone="UTC", df_for_struct=True)
+    return table
+
+
+def _stored(
+    body: str, rows: list[dict[str, Any]], type_: str, *, extension: bool = False
+) -> list[str]:
+    """The rows that Spark stores for a batch. The code is loaded anew, as each worker does."""
+    table = _sent(rows, extension=extension)
     (result,) = _function(body)(iter([table]))
     columns = []
     for name, stored in (("k", "int"), ("r", type_)):
@@ -97,23 +112,40 @@ def _stored(body: str, rows: list[dict[str, Any]], type_: str) -> list[str]:
     return sorted(map(repr, zip(*columns, strict=True)))
 
 
-def _other(body: str, type_: str, random: Random, typed: frozenset[str]) -> str | None:
+def _other(
+    body: str, type_: str, random: Random, typed: frozenset[str], *, extension: bool = False
+) -> str | None:
     """A batch whose rows alone give something else; None where none is seen."""
     rows = _rows(random, typed)
-    whole = outcome(lambda: _stored(body, rows, type_))
+
+    def stored(some: list[dict[str, Any]]) -> list[str]:
+        return _stored(body, some, type_, extension=extension)
+
+    whole = outcome(lambda: stored(rows))
     if whole is None:
         return None
-    alone = outcome(lambda: sorted(r for row in rows for r in _stored(body, [row], type_)))
+    alone = outcome(lambda: sorted(r for row in rows for r in stored([row])))
     return None if whole == alone else f"{rows}\ngives\n{whole}\nand alone\n{alone}"
 
 
-@pytest.mark.parametrize(("body", "type_"), ALONE)
-def test_rows_are_by_themselves(body: str, type_: str) -> None:
+@pytest.mark.parametrize("extension", [False, True], ids=["doubles", "extension types"])
+@pytest.mark.parametrize(("body", "type_"), [*ALONE, *TYPED])
+def test_rows_are_by_themselves(body: str, type_: str, extension: bool) -> None:
     said = _said(_function(body))
     assert _is_alone(said, type_), said
     random = Random(1)
-    for _ in range(25):
-        assert (wrong := _other(body, type_, random, said.typed)) is None, wrong
+    for _ in range(60):
+        wrong = _other(body, type_, random, said.typed, extension=extension)
+        assert wrong is None, wrong
+
+
+@pytest.mark.parametrize(("body", "type_"), TYPED)
+def test_integers_beside_null_matter(body: str, type_: str) -> None:
+    """That none is NULL has to be assumed."""
+    said = _said(_function(body))
+    random, nothing = Random(3), frozenset[str]()
+    assert "n" in said.typed
+    assert any(_other(body, type_, random, nothing, extension=True) for _ in range(300))
 
 
 @pytest.mark.parametrize(("body", "type_"), TOGETHER)
@@ -125,5 +157,9 @@ def test_other_rows_matter(body: str, type_: str) -> None:
     everything = frozenset(TYPES)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = any(_other(body, type_, random, everything) for _ in range(60))
+        found = any(
+            _other(body, type_, random, everything, extension=way)
+            for _ in range(60)
+            for way in (False, True)
+        )
     assert found, "rows alone give the same"

@@ -251,6 +251,7 @@ def _of_each(call: EvaluatedCall) -> Value | None:
     """Item by item: labelled if an argument is, because ufuncs of Series return Series."""
     if call.named or len(call.args) > call.facts.inputs:
         return None  # ``out``
+    call.a.use_beside(call.args)
     combined = combine_elements(call.args, mask=call.facts.truth, array=call.facts.array)
     if isinstance(combined, AbstractColumn) and call.name.rpartition(".")[2] in _OF_ANY_TYPE:
         return replace(combined, mixed="any")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Literal, NamedTuple, Protocol, TypeAlias
@@ -293,6 +293,15 @@ class Analysis:
     def use(self, *columns: AbstractColumn) -> None:
         """Record that something is done with columns that may depend on their types."""
         self.typed |= frozenset[str]().union(*(c.holds for c in columns))
+
+    def use_beside(self, parts: Sequence[Value]) -> None:
+        """Record what is combined item by item. Beside a column whose missing elements are objects,
+        those of pandas' extension types, which come of integers beside a NULL, count in another
+        way than others: then the types of all columns may matter.
+        """
+        kinds = {bool(p.mixed) for p in parts if isinstance(p, AbstractColumn)}
+        if len(kinds) > 1:
+            self.typed |= set(self.request.columns)
 
     def branches_on(self, value: Value, node: ast.AST) -> None:
         """Record that control depends on a value of several rows, so rows depend on each other."""

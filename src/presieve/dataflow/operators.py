@@ -36,6 +36,7 @@ def combine_operands(
     a: Analysis, s: AnalysisState, parts: list[Value], node: ast.AST, *, mask: bool = False
 ) -> Value:
     """Apply an operator to its operands, item by item."""
+    a.use_beside(parts)
     elements = combine_elements(parts, mask=mask)
     if elements is not None:
         return elements
