@@ -1,5 +1,7 @@
 """pandas functions of what clocks show at an instant."""
 
+# mypy: ignore-errors
+
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -103,7 +103,7 @@ def test_functions_become_expressions(spark: SparkSession, path: str, zone: str,
 
 def test_tables_and_groups(spark: SparkSession, path: str, zone: str) -> None:
     table = spark.read.parquet(path)
-    batches = table.mapInPandas(udfs.hours_of_batches, "t timestamp, k bigint")  # type: ignore[arg-type]
+    batches = table.mapInPandas(udfs.hours_of_batches, "t timestamp, k bigint")
     assert "hour(t) >= 5" in rewritten(batches.filter("k = 1")).prefilter
     groups = table.groupBy("k").applyInPandas(udfs.nights, "k bigint, n bigint")
     assert "hour(t) >= 22" in rewritten(groups.filter("n >= 1")).prefilter
