@@ -133,3 +133,18 @@ def test_where_clocks_are_changed_functions_stay(spark: SparkSession, path: str)
         assert boundary.declined[0].code == "timestamp-zone"
     finally:
         spark.conf.set(KEY, before or "UTC")
+
+
+def test_an_enabled_session_follows_its_time_zone(spark: SparkSession, path: str) -> None:
+    """Rows of functions and of Spark's own conditions, each in the time zone that it has then."""
+    before, seen = spark.conf.get(KEY), []
+    try:
+        for name in ("UTC", "+05:30", "-08:00", "Europe/Berlin"):
+            spark.conf.set(KEY, name)
+            df = with_r(spark.read.parquet(path), "hour").filter("r = 5 AND hour(t) < 6")
+            seen.append(counted(df))
+            with presieve.enabled(spark, cost="always"):
+                assert counted(df) == seen[-1]
+    finally:
+        spark.conf.set(KEY, before or "UTC")
+    assert seen[0] != seen[1]
