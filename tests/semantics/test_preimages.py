@@ -14,7 +14,7 @@ from tests.support.functions import applications, parameters
 
 from presieve.ir.functions import COMPOSED, SIGNATURES
 from presieve.ir.ops import app
-from presieve.ir.sorts import DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, Option, Sort
+from presieve.ir.sorts import DATE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Option, Sort
 from presieve.ir.terms import App, Op, Scope, Term, Var, int_lit, lit, literal_value, string_lit
 from presieve.semantics import pattern_prefixes
 from presieve.semantics.consequences import LEAST, consequence
@@ -47,7 +47,7 @@ def value(random: Random, sort: Sort) -> Value:
         return random.choice((0, 1, -1, 7, 10, -12, 2**63 - 1, -(2**63)))
     if sort == DATE:
         return random.randrange(-800_000, 3_000_000)
-    assert sort == TIMESTAMP_NTZ
+    assert sort in (TIMESTAMP, TIMESTAMP_NTZ)
     return random.randrange(-(10**16), 10**16)
 
 

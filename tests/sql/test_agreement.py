@@ -42,7 +42,7 @@ from presieve.ir.sorts import (
     Sort,
     strip,
 )
-from presieve.ir.terms import App, Op, Scope, Term, lit
+from presieve.ir.terms import App, Op, Scope, Term, int_lit, lit
 from presieve.ir.walk import subterms
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.thresholds import with_thresholds
@@ -192,10 +192,15 @@ def test_every_comparison_with_every_literal(table: DataFrame) -> None:
 
 
 def function_terms() -> Iterator[App]:
-    """Every function of Spark's of the columns, with some parameters."""
+    """Every function of Spark's of the columns, with some parameters. Clocks are those of the
+    session: of UTC.
+    """
+    shown = app(Op.WALL_TIME, NAMES["ts"], int_lit(0))
     for op, signature in SIGNATURES.items():
-        if signature.is_sql and op not in COMPOSED:
+        if signature.is_sql and op not in (*COMPOSED, Op.WALL_TIME):
             yield from applications(op, *(NAMES[PLAIN[s]] for s in signature.arguments))
+            if signature.arguments == (TIMESTAMP_NTZ,):
+                yield from applications(op, shown)
 
 
 def test_every_function_gives_what_the_interpreter_says(table: DataFrame) -> None:
@@ -260,6 +265,8 @@ n BETWEEN DATE '1582-10-10' AND TIMESTAMP '2020-02-29 23:59:59.000001' | n <=> N
 ts > TIMESTAMP_NTZ '1970-01-01' | ts IN (TIMESTAMP_NTZ '1970-01-01') | n > timestamp_micros(1)
 ts > CAST(TIMESTAMP_NTZ '1582-10-10 01:02:03' AS TIMESTAMP)
 n = CAST('1970-01-01' AS TIMESTAMP_NTZ)
+hour(ts) = 23 | minute(ts) > 29 | NOT second(ts) = 0 | CAST(ts AS DATE) > DATE '1970-01-01'
+month(CAST(ts AS DATE)) = 2 | weekday(CAST(n AS DATE)) > 4 | year(CAST(ts AS DATE)) < 1970
 ts > TIMESTAMP '1970-01-01 00:00:00 UTC' | ts > timestamp_micros(1) | d > date_from_unix_date(-1)
 s = 'it''s' | s = 'it\\'s' | s = "\\"" | s > 'a' | s < 'é' | s >= '\\uD83D\\uDE00'
 s = '\\0' | s = '\\%' | s = '\\0001'

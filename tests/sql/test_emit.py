@@ -8,7 +8,7 @@ from tests.support.amount import amount
 
 from presieve.errors import Declined, PresieveError
 from presieve.ir.ops import app
-from presieve.ir.sorts import FLOAT, INT, STRING, Option
+from presieve.ir.sorts import FLOAT, INT, STRING, TIMESTAMP_NTZ, Option
 from presieve.ir.terms import Op, Scope, Term, Var, float_lit, int_lit, lit, string_lit
 from presieve.sql.emit import emit, emit_checked
 from presieve.sql.parse import parse_predicate
@@ -43,6 +43,8 @@ from presieve.sql.quoted_names import InexpressibleError
         ("ts = '1990-01-01 00:00:00.000001'", "ts = TIMESTAMP '1990-01-01 00:00:00.000001Z'"),
         ("r >= X'' AND r < X'00ff'", "r >= unhex('') AND r < unhex('00FF')"),
         ("n = '1990-01-01 00:00:00.5'", "n = TIMESTAMP_NTZ '1990-01-01 00:00:00.500000'"),
+        ("hour(ts) = 5 AND minute(n) = 5", "hour(ts) = 5 AND minute(n) = 5"),
+        ("month(CAST(ts AS DATE)) = 2", "month(CAST(ts AS DATE)) = 2"),
         (
             "ts = timestamp_micros(-9000000000000000000)",
             "ts = timestamp_micros(-9000000000000000000L)",
@@ -105,6 +107,19 @@ def test_text_that_means_another_column_is_caught() -> None:
         emit_checked(term, {"x": NAMES["y"], "y": NAMES["x"]}, "UTC")
     with pytest.raises(PresieveError, match="does not parse"):
         emit_checked(term, {"x": NAMES["x"], "Y": NAMES["y"], "y": NAMES["y"]}, "UTC")
+
+
+def test_what_clocks_show_is_written_in_a_session_with_their_offset() -> None:
+    term = parse_predicate("hour(ts) = 5", NAMES, "+05:30")
+    assert not isinstance(term, Declined)
+    assert emit_checked(term, NAMES, "+05:30") == "hour(ts) = 5"
+    with pytest.raises(PresieveError, match="parses as another"):
+        emit_checked(term, NAMES, "UTC")
+    with pytest.raises(PresieveError, match="depends on daylight saving time"):
+        emit_checked(term, NAMES, "Europe/Berlin")
+    alone = app(Op.SQL_EQ, app(Op.WALL_TIME, NAMES["ts"], int_lit(0)), lit(TIMESTAMP_NTZ, 0))
+    with pytest.raises(InexpressibleError):
+        emit(alone, "UTC")
 
 
 def test_options_that_hold_a_value_are_written_like_the_value() -> None:

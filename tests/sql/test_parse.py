@@ -86,6 +86,12 @@ P = "row.p:Decimal2?"
             "n > TIMESTAMP '1970-01-01 00:00:01+01:00'",
             "(sql> row.n:TimestampNTZ? -3599000000:TimestampNTZ)",
         ),
+        ("hour(n) = 5", "(sql= (hour row.n:TimestampNTZ?) 5:Int)"),
+        ("hour(ts) = 5", "(sql= (hour (wall-time row.ts:Timestamp? 0:Int)) 5:Int)"),
+        (
+            "CAST(ts AS DATE) = DATE '1970-01-01'",
+            "(sql= (date (wall-time row.ts:Timestamp? 0:Int)) 0:Date)",
+        ),
         ("ts > TIMESTAMP_NTZ '1970-01-02'", "(sql> row.ts:Timestamp? 86400000000:Timestamp)"),
         ("s = 'it''s'", f"""(sql= {S} "it's":String)"""),
         (r"s = 'a\'b\\\n\101\u0041\%'", rf"""(sql= {S} "a'b\\\nAA\\%":String)"""),

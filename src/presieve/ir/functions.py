@@ -149,5 +149,6 @@ SIGNATURES: dict[Op, Signature] = {
     Op.CLOCK_HOUR: Signature(_CLOCK, (), INT),
     Op.CLOCK_MINUTE: Signature(_CLOCK, (), INT),
     Op.CLOCK_SECOND: Signature(_CLOCK, (), INT),
+    Op.WALL_TIME: Signature((TIMESTAMP,), (INT,), TIMESTAMP_NTZ),
     Op.LOCAL_TIME: Signature((TIMESTAMP,), (), TIMESTAMP_NTZ, is_sql=False),
 }

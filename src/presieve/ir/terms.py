@@ -179,6 +179,7 @@ class Op(Enum):
     CLOCK_HOUR = "hour"
     CLOCK_MINUTE = "minute"
     CLOCK_SECOND = "second"
+    WALL_TIME = "wall-time"  # what a clock [microseconds] ahead of UTC shows at an instant
     LOCAL_TIME = "local-time"  # what a clock shows then that is less than a day from UTC
     # of arrays, maps and structs; the value of an element may be none
     ARRAY_SIZE = "size"

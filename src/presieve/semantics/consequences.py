@@ -218,9 +218,9 @@ def _counted(op: Op, computed: App, constant: Lit) -> Term | None:
 
 def _found(op: Op, computed: App, constant: Lit) -> Term | None:
     """A pattern that is found leaves its characters in the text."""
-    text, pattern, flags = (a.value if isinstance(a, Lit) else a for a in computed.args)
+    text, *parameters = computed.args
+    pattern, flags = (a.value if isinstance(a, Lit) else a for a in parameters)
     number = literal_value(constant)
-    assert isinstance(text, Term)
     if not isinstance(number, int) or not isinstance(pattern, str) or not isinstance(flags, int):
         return None
     enough = {Op.SQL_EQ: number >= 1, Op.SQL_GE: number >= 1, Op.SQL_GT: number >= 0}

@@ -198,7 +198,8 @@ FUNCTIONS: dict[Op, Callable[..., Any]] = {
     Op.CLOCK_DATE: lambda time: time // _DAY,
     Op.CLOCK_HOUR: lambda time: time // (3600 * _MICROSECONDS) % 24,
     Op.CLOCK_MINUTE: lambda time: time // (60 * _MICROSECONDS) % 60,
-    Op.LOCAL_TIME: lambda instant: instant,
     Op.CLOCK_SECOND: lambda time: time // _MICROSECONDS % 60,
+    Op.WALL_TIME: lambda instant, ahead: instant + ahead,
+    Op.LOCAL_TIME: lambda instant: instant,
 }
 """By operator, on values that are not none."""

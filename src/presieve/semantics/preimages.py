@@ -21,7 +21,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from presieve.ir.ops import app, conjunction, disjunction, negate, sql_conjunction, sql_disjunction
-from presieve.ir.sorts import DATE, STRING, strip
+from presieve.ir.sorts import DATE, STRING, TIMESTAMP, strip
 from presieve.ir.terms import App, Lit, Op, Term, float_lit, int_lit, lit, literal_value, string_lit
 from presieve.ir.walk import subterms
 from presieve.semantics.functions import FUNCTIONS, Undefined, first_day
@@ -65,7 +65,7 @@ _TWO_VALUED = {
 
 def of_arguments(comparison: Term) -> Term:
     """Rewrite Python's comparison of a function's value with a constant as a condition on the
-    function's arguments, if the condition has no function; other terms stay.
+    function's arguments, and theirs, if that condition has no function; other terms stay.
     """
     if not isinstance(comparison, App) or comparison.op not in AS_SPARK:
         return comparison
@@ -75,9 +75,18 @@ def of_arguments(comparison: Term) -> Term:
     if not isinstance(computed, App) or computed.op in STEPS:
         return comparison
     meant = preimage(op, computed, constant)
-    if meant is None or any(t.op in FUNCTIONS for t in subterms(meant) if isinstance(t, App)):
-        return comparison
-    return two_valued(meant)
+    direct = comparison if meant is None else _of_their_arguments(two_valued(meant))
+    has_function = any(t.op in FUNCTIONS for t in subterms(direct) if isinstance(t, App))
+    return comparison if has_function else direct
+
+
+def _of_their_arguments(condition: Term) -> Term:
+    """Rewrite the comparisons that a condition of Python consists of."""
+    if not isinstance(condition, App):
+        return condition
+    if condition.op in (Op.AND, Op.OR, Op.NOT):
+        return app(condition.op, *map(_of_their_arguments, condition.args))
+    return of_arguments(condition)
 
 
 def two_valued(meant: Term) -> Term:
@@ -229,6 +238,14 @@ def _midnight(computed: App, days: int) -> Lit | None:
     low, high = INT_RANGES["bigint"]
     sort = strip(computed.args[0].sort)
     return lit(sort, days * _DAY) if low <= days * _DAY <= high else None
+
+
+def _wall_time(op: Op, computed: App, constant: Lit) -> Term | None:
+    """The preimage for a local time, which is an instant on another scale."""
+    instant, ahead = computed.args
+    shown = _number(constant) - _number(ahead)
+    low, high = INT_RANGES["bigint"]
+    return app(op, instant, lit(TIMESTAMP, shown)) if low <= shown <= high else None
 
 
 # --- texts ----------------------------------------------------------------------------------------
@@ -555,6 +572,7 @@ PREIMAGES: dict[Op, Preimage] = {
     Op.DATE_DAYS: _integer_preimage(_days),
     Op.DATE_YEAR: _integer_preimage(_year),
     Op.CLOCK_DATE: _integer_preimage(_midnight),
+    Op.WALL_TIME: _wall_time,
     **dict.fromkeys(STEPS, threshold),
 }
 """By function."""

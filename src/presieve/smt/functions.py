@@ -73,6 +73,7 @@ CALCULATED: dict[Op, Callable[[Enc, Sequence[Term]], str]] = {
     Op.CLOCK_HOUR: _floor_divide(_DAY // 24, 24),
     Op.CLOCK_MINUTE: _floor_divide(60_000_000, 60),
     Op.CLOCK_SECOND: _floor_divide(1_000_000, 60),
+    Op.WALL_TIME: lambda value, args: f"(+ {as_text(value)} {_parameter(args)})",
 }
 """Functions of integers that the solver can calculate; dates and times are integers, too."""
 

@@ -264,8 +264,7 @@ def cast_of(node: ExprNode, inner: Typed, context: ReadingContext) -> Typed:
         return inner
     operand = inner.operand
     if isinstance(operand, Constant):
-        zone = node.fields.get("timeZoneId")
-        return Typed(cast(operand, target, zone if isinstance(zone, str) else ""), target)
+        return Typed(cast(operand, target, _zone(node)), target)
     if isinstance(operand, AsInstant | AsText):
         raise DeclineSignal("sql-unsupported", f"a cast to {target} of a cast to {inner.type}")
     if isinstance(operand, AsDecimal):
@@ -278,8 +277,8 @@ def cast_of(node: ExprNode, inner: Typed, context: ReadingContext) -> Typed:
     digits, wanted = decimal_type(inner.type), decimal_type(target)
     if digits and wanted and digits[1] == wanted[1] and digits[0] <= wanted[0]:
         return Typed(operand, target)
-    if (inner.type, target) == ("timestamp_ntz", "date"):
-        return Typed(functions.day_of(operand), target)
+    if target == "date" and inner.type in ("timestamp", "timestamp_ntz"):
+        return Typed(functions.day_of(operand, _zone(node)), target)
     if target == "string" and inner.type in (*INTEGERS, "float", "double"):
         return Typed(functions.read_shown_number(operand), target)
     if inner.type in INTEGERS:
@@ -290,6 +289,12 @@ def cast_of(node: ExprNode, inner: Typed, context: ReadingContext) -> Typed:
         if wanted:
             return Typed(whole_decimals.widen_to_decimal(operand, target, inner.type), target)
     raise DeclineSignal("sql-unsupported", f"a cast from {inner.type} to {target} is not supported")
+
+
+def _zone(node: ExprNode) -> str:
+    """The time zone in which an expression reads instants; "" if it needs none."""
+    zone = node.fields.get("timeZoneId")
+    return zone if isinstance(zone, str) else ""
 
 
 def _case(node: ExprNode, context: ReadingContext) -> Typed:
@@ -326,7 +331,7 @@ def _constant_function(node: ExprNode, context: ReadingContext) -> Typed:
 def _value_function(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate a function of single values, with the same arguments as in SQL text."""
     operands = [meaning(child, context) for child in node.children]
-    term = functions.read_call(node.entry.sql, [f.operand for f in operands])
+    term = functions.read_call(node.entry.sql, [f.operand for f in operands], _zone(node))
     base = strip(term.sort)
     return Typed(
         term, operands[0].type if base == INT == sort_of(operands[0].type) else NAMES[base]
@@ -339,7 +344,7 @@ def _element(node: ExprNode, context: ReadingContext) -> Typed:
         raise DeclineSignal("sql-unsupported", "element_at may raise: write try_element_at")
     operands = [meaning(child, context) for child in node.children]
     name = node.entry.sql or composites.TRY_ELEMENT_AT.sql
-    term = functions.read_call(name, [f.operand for f in operands])
+    term = functions.read_call(name, [f.operand for f in operands], _zone(node))
     return Typed(term, list(_parts(operands[0]).values())[-1])
 
 
@@ -355,7 +360,7 @@ def _field(node: ExprNode, context: ReadingContext) -> Typed:
 def _array_function(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate ``array_size``, ``array_position`` and ``map_keys``."""
     operands = [meaning(child, context) for child in node.children]
-    term = functions.read_call(node.entry.sql, [f.operand for f in operands])
+    term = functions.read_call(node.entry.sql, [f.operand for f in operands], _zone(node))
     keys = _parts(operands[0]).get("0")
     return Typed(term, node.entry.result or f"array<{keys}>")
 

@@ -75,8 +75,10 @@ ARITHMETIC = {
 def emit(term: Term, timezone: str) -> str:
     """Print a predicate (``SQL_*`` operators over ROW, OUT or KEY variables) as Spark SQL text.
 
-    Instants are written in UTC, so the text means the same in every ``timezone``. Raises
-    :class:`InexpressibleError` for operators and constants that have no text of the same meaning.
+    Instants are written in UTC, so the text means the same in every ``timezone``, unless it reads
+    what a clock shows at an instant: that is a clock of the session, and :func:`emit_checked` makes
+    sure of its offset. Raises :class:`InexpressibleError` for operators and constants that have no
+    text of the same meaning.
     """
     return _text(term)[0]
 

@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 from presieve.errors import DeclineSignal, SortError
 from presieve.ir.functions import SIGNATURES
 from presieve.ir.ops import app
-from presieve.ir.sorts import FLOAT, MapOf, strip
+from presieve.ir.sorts import FLOAT, TIMESTAMP, MapOf, strip
 from presieve.ir.terms import App, Lit, Op, Term, Var, int_lit, string_lit
+from presieve.semantics.fixed_offsets import fixed_offset
 from presieve.semantics.preimages import starts_with
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.coerce import settle
@@ -24,6 +25,9 @@ from presieve.sql.quoted_names import quote
 
 Reader = Callable[[Sequence[Term]], Term | None]
 """From the arguments to the meaning of a call; None if it is not known."""
+
+_OF_CLOCKS = (Op.CLOCK_HOUR, Op.CLOCK_MINUTE, Op.CLOCK_SECOND)
+"""Functions that Spark has of instants, too: of the time that the session's clocks show."""
 
 TRIMS = {"BOTH": Op.TEXT_STRIP, "LEADING": Op.TEXT_LSTRIP, "TRAILING": Op.TEXT_RSTRIP}
 """``trim(BOTH characters FROM text)``."""
@@ -73,6 +77,10 @@ def write_call(term: App, write: Callable[[Term], str]) -> str | None:
 def write_any_call(term: App, write: Callable[[Term], str]) -> str | None:
     """Like :func:`written`, for any arguments."""
     match term:
+        case App(op, (time,)) if op in (Op.CLOCK_DATE, *_OF_CLOCKS):
+            # Of an instant, Spark takes what the clocks of the session show.
+            of = time.args[0] if isinstance(time, App) and time.op is Op.WALL_TIME else time
+            return _WRITTEN[op].format(write(of))
         case App(Op.TEXT_TAIL, (text, Lit(_, int() as start))) if start < INT_RANGES["int"][1]:
             return f"substring({write(text)}, {start + 1})"
         case App(Op.TEXT_LAST, (text, Lit(_, int() as count))) if count <= INT_RANGES["int"][1]:
@@ -226,8 +234,10 @@ READERS: dict[str, tuple[range, Reader]] = {
 """By Spark's name: the possible numbers of arguments, and the meaning of a call."""
 
 
-def read_call(name: str, operands: Sequence[Operand]) -> Term:
-    """Read a call of a function of single values. Raises :class:`DeclineSignal`."""
+def read_call(name: str, operands: Sequence[Operand], timezone: str) -> Term:
+    """Read a call of a function of single values; instants are read in this time zone. Raises
+    :class:`DeclineSignal`.
+    """
     counts, reader = READERS[name]
     unknown = DeclineSignal("sql-unsupported", f"{name} of these arguments is not supported")
     if len(operands) not in counts:
@@ -236,7 +246,22 @@ def read_call(name: str, operands: Sequence[Operand]) -> Term:
     terms = [a for a in args if isinstance(a, Var | Lit | App)]
     if len(terms) < len(args) or all(isinstance(t, Lit) for t in terms):
         raise unknown
+    if _OF_ONE.get(name) in _OF_CLOCKS:
+        terms = [_shown(terms[0], timezone)]
     return _make_or_decline(lambda: reader(terms), unknown)
+
+
+def _shown(time: Term, timezone: str) -> Term:
+    """What the clocks of a time zone show at an instant; other values stay. Raises
+    :class:`DeclineSignal` if they may change.
+    """
+    if strip(time.sort) != TIMESTAMP:
+        return time
+    ahead = fixed_offset(timezone)
+    if ahead is None:
+        reason = f"what a timestamp shows in {timezone} depends on daylight saving time"
+        raise DeclineSignal("timezone", reason)
+    return app(Op.WALL_TIME, time, int_lit(ahead))
 
 
 def read_trim(word: str, characters: Operand, text: Operand) -> Term:
@@ -257,12 +282,14 @@ def read_shown_number(number: Operand) -> Operand:
     return _make_or_decline(lambda: app(Op.TEXT_OF_INT, number), unknown)
 
 
-def day_of(time: Operand) -> Term:
-    """Read ``CAST(time AS DATE)`` of a timestamp_ntz. Raises :class:`DeclineSignal`."""
-    unknown = DeclineSignal("sql-unsupported", "only timestamp_ntz is cast to a date")
+def day_of(time: Operand, timezone: str) -> Term:
+    """Read ``CAST(time AS DATE)``, where an instant is read in this time zone. Raises
+    :class:`DeclineSignal`.
+    """
+    unknown = DeclineSignal("sql-unsupported", "only timestamps are cast to a date")
     if not isinstance(time, Var | App):
         raise unknown
-    return _make_or_decline(lambda: app(Op.CLOCK_DATE, time), unknown)
+    return _make_or_decline(lambda: app(Op.CLOCK_DATE, _shown(time, timezone)), unknown)
 
 
 def _make_or_decline(make: Callable[[], Term | None], unknown: DeclineSignal) -> Term:

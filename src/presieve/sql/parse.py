@@ -49,9 +49,6 @@ COMPARISONS: dict[str, tuple[Op, bool]] = {
 }
 """The operator, and whether it is negated."""
 
-_CASTS = {"string": functions.read_shown_number, "date": functions.day_of}
-"""Casts of expressions that are not constants, as functions of single values."""
-
 MAX_DEPTH = 50
 """The greatest depth of nested conditions, so that no text exhausts Python's stack."""
 
@@ -369,7 +366,7 @@ class _ConditionParser(TokenReader):
         if name == "trim" and self.here.is_word(*functions.TRIMS):
             return self.trim()
         if name in functions.READERS:
-            return functions.read_call(name, self.arguments())
+            return functions.read_call(name, self.arguments(), self.timezone)
         if name not in ("isnan", "isnull", "isnotnull", *FUNCTIONS):
             raise DeclineSignal("sql-unsupported", f"the function {name} is not supported")
         operand = self.condition()
@@ -444,8 +441,10 @@ class _ConditionParser(TokenReader):
             raise DeclineSignal("sql-unsupported", "CAST to this type is not supported")
         self.expect(")")
         if not isinstance(operand, Constant):
-            if type_ in _CASTS:
-                return _CASTS[type_](operand)
+            if type_ == "date":
+                return functions.day_of(operand, self.timezone)
+            if type_ == "string":
+                return functions.read_shown_number(operand)
             return as_double(operand) if type_ == "double" else widen_to_decimal(operand, type_)
         return cast(operand, type_, self.timezone)
 

@@ -1,8 +1,8 @@
-"""``column.dt.year`` and ``.dt.date`` against constants: what pandas gives, in which time zone."""
+"""``column.dt.month`` and the like, and ``pandas.to_datetime``, against pandas; time zones."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import pandas as pd
 import pytest
@@ -11,8 +11,8 @@ from tests.support.lifting import declined, request
 
 from presieve.driver.synthesize import synthesize
 from presieve.driver.verify import verify
-from presieve.ir.terms import Lit
-from presieve.ir.walk import literals
+from presieve.ir.terms import App, Lit, Op, Term, int_lit
+from presieve.ir.walk import literals, subterms
 from presieve.lift import Lifted, lift
 
 pytestmark = pytest.mark.random
@@ -42,24 +42,43 @@ def test_years_and_dates_are_what_pandas_gives(op: str, schema: str) -> None:
     agrees([part], cells, schema, types, tables=60)
 
 
+@pytest.mark.costly
+@pytest.mark.parametrize("schema", _SCHEMAS)
+@pytest.mark.parametrize("name", ["month", "day", "hour", "minute", "second", "dayofweek"])
+def test_numbers_of_times_are_what_pandas_gives(name: str, schema: str) -> None:
+    cells = {
+        "a": f"(pdf.t.dt.{name} >= 5).sum()",
+        "b": f"(0 != pdf['t'].dt.{name}).all()",
+        "c": f"pdf.loc[pd.to_datetime(pdf.t).dt.{name} == 1, 'v'].max()",
+        "d": f"(pdf.t.dt.{name} == 2020.0).sum()",
+        "e": f"pdf.t.dt.{name}.max()",
+        "f": f"(pdf.t.dt.{name} < pdf.t.dt.year).sum()",
+    }
+    number = "bigint" if "NOT NULL" in schema else "double"
+    types = {"a": "bigint", "b": "boolean", "c": "double", "d": "bigint", "e": number}
+    agrees([], cells, schema, {**types, "f": "bigint"}, tables=60)
+
+
 @pytest.mark.parametrize(
     ("cell", "code"),
     [
-        ("(pdf.t.dt.hour >= 22).sum()", "unsupported-expression"),
-        ("(pdf.t.dt.month == 12).sum()", "unsupported-expression"),
-        ("(pdf.t.dt.dayofweek > 4).sum()", "unsupported-expression"),
-        ("pdf.t.dt.year.max()", "unknown-call"),
-        ("(pdf.t.dt.year == 2020.0).sum()", "unsupported-operation"),
-        ("(pdf.t.dt.year == 100000).sum()", "unsupported-constant"),
+        ("(pdf.t.dt.quarter == 4).sum()", "unsupported-expression"),
+        ("(pdf.t.dt.microsecond == 0).sum()", "unsupported-expression"),
         ("(pdf.t.dt.date == pd.Timestamp('2020-01-01')).sum()", "unsupported-operation"),
-        ("(pdf.t.dt.year == pdf.n.max()).sum()", "unsupported-operation"),
-        ("(pdf.t.dt.year == pdf.t.dt.year).sum()", "unsupported-operation"),
         ("(pdf.d.dt.year == 2020).sum()", "unsupported-operation"),
+        ("(pd.to_datetime(pdf.d).dt.year == 2020).sum()", "unknown-call"),
+        ("(pd.to_datetime(pdf.s).dt.year == 2020).sum()", "unknown-call"),
+        ("(pd.to_datetime(pdf.t, utc=True).dt.year == 2020).sum()", "unknown-call"),
     ],
 )
 def test_refused(cell: str, code: str) -> None:
-    found = refused([], cell, "t timestamp, d date, n bigint NOT NULL", "bigint")
+    found = refused([], cell, "t timestamp, d date, s string, n bigint NOT NULL", "bigint")
     assert found.code == code, str(found)
+
+
+def test_texts_take_the_format_of_the_first() -> None:
+    found = refused([], "(pd.to_datetime(pdf.s).dt.year == 2020).sum()", "s string", "bigint")
+    assert "in the format of the first one" in str(found)
 
 
 # --- what may be dropped --------------------------------------------------------------------------
@@ -68,6 +87,14 @@ def test_refused(cell: str, code: str) -> None:
 def this_year(pdf: pd.DataFrame) -> pd.DataFrame:
     part = pdf[pdf["t"].dt.year == 2024]
     return pd.DataFrame({"g": [pdf["g"].iloc[0]], "n": [len(part)]})
+
+
+def by_hour(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"g": [pdf["g"].iloc[0]], "n": [len(pdf[pdf["t"].dt.hour == 5])]})
+
+
+def is_shown(term: Term) -> TypeGuard[App]:
+    return isinstance(term, App) and term.op is Op.WALL_TIME
 
 
 SCHEMA, RETURNS = "g string, t timestamp", "g string, n bigint"
@@ -90,6 +117,10 @@ def test_the_last_day_is_of_the_year() -> None:
 
 def test_years_are_those_of_the_sessions_clocks() -> None:
     begins = 1704067200_000_000
+    found = lift(by_hour, None, request(SCHEMA, RETURNS, "g", "+05:30"))
+    assert isinstance(found, Lifted)
+    shown = [x for f in found.fold.fields for x in subterms(f.step) if is_shown(x)]
+    assert {x.args[1] for x in shown} == {int_lit(19_800_000_000)}
     for zone, ahead in (("UTC", 0), ("+02:00", 2), ("-05:30", -5.5)):
         found = lift(this_year, None, request(SCHEMA, RETURNS, "g", zone))
         assert isinstance(found, Lifted)
@@ -98,3 +129,4 @@ def test_years_are_those_of_the_sessions_clocks() -> None:
         assert begins - int(ahead * 3600) * 1_000_000 in times
     asked = request(SCHEMA, RETURNS, "g", "America/New_York")
     assert declined(this_year, asked).code == "timestamp-zone"
+    assert declined(by_hour, asked).code == "timestamp-zone"

@@ -92,7 +92,6 @@ ENTRIES = [
         "ts timestamp",
         "int",
         "c = 2024",
-        missed="fields of instants are not read",
     ),
     RowEntry(
         columns.office_hours,
@@ -100,7 +99,6 @@ ENTRIES = [
         "ts timestamp",
         "boolean",
         "c",
-        missed="fields of instants are not read",
     ),
     RowEntry(
         columns.decoded,

@@ -8,15 +8,10 @@ sees does not determine the value that SQL compares.
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 
 from presieve.errors import DeclineSignal
-
-_UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "Etc/UCT", "UCT", "Zulu", "Etc/Zulu"})
-_OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{2}):(\d{2})", re.ASCII)
-_ETC = re.compile(r"Etc/GMT([+-])(\d{1,2})", re.ASCII)
+from presieve.semantics.fixed_offsets import fixed_offset
 
 
 class Zone(Struct, frozen=True):
@@ -26,8 +21,7 @@ class Zone(Struct, frozen=True):
 
     def fixed(self) -> int | None:
         """Return how many microseconds local time is ahead of UTC; None if that may change."""
-        minutes = _minutes(self.name)
-        return None if minutes is None else minutes * 60_000_000
+        return fixed_offset(self.name)
 
     def check(self, column: str) -> None:
         """Decline ``timestamp-zone`` for a column of instants if the zone changes its clocks."""
@@ -38,18 +32,3 @@ class Zone(Struct, frozen=True):
                 "instants can have one local time: cast it to timestamp_ntz below the function, or "
                 "use a session time zone with a fixed offset, such as UTC",
             )
-
-
-def _minutes(name: str) -> int | None:
-    if name in _UTC:
-        return 0
-    if match := _OFFSET.fullmatch(name):
-        size = int(match[2]) * 60 + int(match[3])
-        if int(match[3]) < 60 and size <= 18 * 60:
-            return size if match[1] == "+" else -size
-    if match := _ETC.fullmatch(name):
-        # POSIX counts westward: Etc/GMT+5 is five hours behind UTC.
-        hours = int(match[2])
-        if hours <= (12 if match[1] == "+" else 14):
-            return -60 * hours if match[1] == "+" else 60 * hours
-    return None

@@ -468,7 +468,7 @@ _KINDS = {
     "NullableV": "a value that may be NaN",
     "DistinctV": "the number of different values",
     "LabelV": "the label of a row",
-    "CalendarV": "the years or dates of a column of times",
+    "CalendarV": "the dates of a column of times",
     "FrequencyV": "the counts of all values",
     "TopV": "the first rows of a sorted table or column",
     "ListV": "a list",

@@ -115,10 +115,9 @@ class FrequencyV(Struct, frozen=True):
 
 
 class CalendarV(Struct, frozen=True):
-    """``column.dt.year`` or ``column.dt.date``: the name of the field."""
+    """``column.dt.date``."""
 
     of: VectorV
-    name: str
 
 
 class SplitsV(Struct, frozen=True):

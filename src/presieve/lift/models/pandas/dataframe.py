@@ -78,7 +78,7 @@ def attribute_of(m: SymbolicMachine, flow: Flow, value: Value, name: str) -> Val
         case SeriesV() | VectorV() | SplitsV() if name in ("str", "dt"):
             return AccessV(value, name)
         case AccessV(of, "dt") if (times := series.vector(m, of)) is not None:
-            return datetimes.field_of(times, name)
+            return datetimes.field_of(m, times, name)
         case SeriesV() | VectorV() if name == "size":
             return _size(m, flow, value)
         case SeriesV() | VectorV() if name == "shape":

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trusted. ``column.dt.year`` and ``column.dt.date`` against constants: intervals of times.
+"""Trusted. ``column.dt.month`` and other numbers of times, ``column.dt.date`` against constants,
+and ``pandas.to_datetime`` of times.
 
-Source: pandas 2.3 ``core/arrays/datetimes.py``: fields are of the local time, which for instants is
-that of the session's time zone (:mod:`presieve.lift.python.zones`). A missing time gives NaN or
-NaT, which has no order and equals no value. A year or a day is the interval from its first instant
-to that of the next one, so a comparison of fields is a comparison of times. Hours and months are
-not intervals.
+Source: pandas 2.3 ``core/arrays/datetimes.py`` and ``core/tools/datetimes.py``: fields are of the
+local time, which for instants is that of the session's time zone
+(:mod:`presieve.lift.python.zones`). A missing time gives NaN or NaT, which has no order and equals
+no value. A day is the interval from its first instant to that of the next one, so a comparison of
+dates is a comparison of times.
 """
 
 from __future__ import annotations
@@ -15,12 +16,20 @@ import datetime as dt
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
-from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
-from presieve.ir.terms import FALSE, Op, none_lit
+from presieve.ir.sorts import DATE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
+from presieve.ir.terms import FALSE, Op, Term, int_lit, none_lit
 from presieve.lift.execution.count_fields import any_row
-from presieve.lift.execution.state import Comparison, SymbolicMachine
-from presieve.lift.models.pandas.series import compare_vectors, like, missing, present_rows
+from presieve.lift.execution.state import Comparison, ModelCall, SymbolicMachine
+from presieve.lift.models.pandas.series import (
+    compare_vectors,
+    like,
+    missing,
+    present_rows,
+    vector,
+)
+from presieve.lift.models.registry import function
 from presieve.lift.python.names import scalar_constant
+from presieve.lift.python.zones import Zone
 from presieve.lift.values.symbolic import Scalar, Value, constant_of, describe
 from presieve.lift.values.whole_columns import CalendarV, VectorV
 from presieve.semantics.smart_constructors import and_, apply_function, get, is_none, ite, some
@@ -44,13 +53,13 @@ _OF_DAYS = {
 _OF_CLOCKS = {"hour": Op.CLOCK_HOUR, "minute": Op.CLOCK_MINUTE, "second": Op.CLOCK_SECOND}
 
 
-def number_of(v: VectorV, name: str) -> VectorV | None:
-    """Return a field of times without time zone as a column of integers of 32 bits, which are
-    doubles beside a missing time; None for other times and fields.
+def number_of(v: VectorV, name: str, zone: Zone) -> VectorV | None:
+    """Return a field of times as a column of integers of 32 bits, which are doubles beside a
+    missing time; None for other fields, and for times in a zone that changes its clocks.
     """
-    if strip(v.term.sort) != TIMESTAMP_NTZ or name not in {**_OF_DAYS, **_OF_CLOCKS}:
+    time = _shown(get(v.term), zone)
+    if time is None or name not in {**_OF_DAYS, **_OF_CLOCKS}:
         return None
-    time = get(v.term)
     if name in _OF_CLOCKS:
         field = apply_function(_OF_CLOCKS[name], time)
     else:
@@ -60,32 +69,56 @@ def number_of(v: VectorV, name: str) -> VectorV | None:
     return VectorV(field, v.rows, None, True, v.ordered, by=v.by)
 
 
-def field_of(v: VectorV, name: str) -> CalendarV | VectorV:
-    """Evaluate ``column.dt.name``. Declines all fields except years and dates, of times with a time
-    zone.
-    """
-    number = number_of(v, name)
+def _shown(time: Term, zone: Zone) -> Term | None:
+    """The time that Python sees; None for other values."""
+    ahead = zone.fixed()
+    if time.sort == TIMESTAMP and ahead is not None:
+        return apply_function(Op.WALL_TIME, time, int_lit(ahead))
+    return time if time.sort == TIMESTAMP_NTZ else None
+
+
+def field_of(m: SymbolicMachine, v: VectorV, name: str) -> CalendarV | VectorV:
+    """Evaluate ``column.dt.name`` of times."""
+    number = number_of(v, name, m.columns.zone)
     if number is not None:
         return number
     if strip(v.term.sort) not in (TIMESTAMP, TIMESTAMP_NTZ):
         reason = "raises for columns that are not timestamps: dates of Spark are objects in pandas"
         raise DeclineSignal("unsupported-operation", f".dt {reason}")
-    if name not in ("year", "date"):
-        reason = f".dt.{name} is not supported, only .dt.year and .dt.date against constants"
-        advice = "make it a column below the function, as F.hour() or F.month() do"
-        raise DeclineSignal("unsupported-expression", f"{reason}: {advice}")
-    return CalendarV(v, name)
+    if name != "date":
+        reason = f".dt.{name} is not supported, only .dt.date against constants, and numbers"
+        advice = "such as .dt.year and .dt.hour: make it a column below the function"
+        raise DeclineSignal("unsupported-expression", f"{reason} {advice}")
+    return CalendarV(v)
+
+
+@function("pandas.to_datetime", arguments=1, fresh=True)
+def convert_to_times(call: ModelCall) -> VectorV:
+    """``pandas.to_datetime(column)`` of a column of times: a column of the same times."""
+    v = vector(call.m, call.args[0])
+    sort = None if v is None else strip(v.term.sort)
+    if v is not None and sort in (TIMESTAMP, TIMESTAMP_NTZ) and not v.array:
+        return like(v.term, v)
+    if sort == STRING:
+        reason = (
+            "pandas.to_datetime of texts: pandas reads all of them in the format of the first one,"
+            " so what a text becomes depends on another row; cast the column to a timestamp below"
+            " the function"
+        )
+        raise call.decline("unknown-call", reason)
+    reason = f"pandas.to_datetime of {describe(call.args[0])}: a column of timestamps is supported"
+    raise call.decline("unknown-call", reason)
 
 
 def compare(comparison: Comparison) -> VectorV:
-    """Compare a year or date with a constant, on either side."""
+    """Compare a date with a constant, on either side."""
     m, flow, op, left, right = comparison
     if not isinstance(left, CalendarV):
         return compare(Comparison(m, flow, _FLIPPED.get(type(op), op), right, left))
-    start, end = _interval(m, left, right)
+    start, end = _interval(m, right)
     v = left.of
     gaps = and_(v.rows, missing(v.term))
-    if left.name == "date" and type(op) in _FLIPPED and gaps != FALSE:
+    if type(op) in _FLIPPED and gaps != FALSE:
         # If all are missing, pandas types the dates as times, which have no order with dates.
         some, none = any_row(m, present_rows(v)), any_row(m, gaps)
         m.fail(flow, and_(none, negate(some)))
@@ -107,21 +140,18 @@ def compare(comparison: Comparison) -> VectorV:
     raise DeclineSignal("unsupported-operation", "is and in of a whole column")
 
 
-def _interval(m: SymbolicMachine, field: CalendarV, value: Value) -> tuple[Scalar, Scalar]:
-    """Return the first time of the year or day, and that of the next one."""
-    number = constant_of(value, INT if field.name == "year" else DATE)
+def _interval(m: SymbolicMachine, value: Value) -> tuple[Scalar, Scalar]:
+    """Return the first time of the day, and that of the next one."""
+    number = constant_of(value, DATE)
     if type(number) is not int:
-        reason = f".dt.{field.name} is compared with {describe(value)}: a constant is supported"
+        reason = f".dt.date is compared with {describe(value)}: a constant is supported"
         raise DeclineSignal("unsupported-operation", reason)
     try:
-        if field.name == "year":
-            days = [dt.date(y, 1, 1) for y in (number, number + 1)]
-        else:
-            days = [date_of(d) for d in (number, number + 1)]
+        days = [date_of(d) for d in (number, number + 1)]
     except (ValueError, OverflowError):
         days = []
     if not days or days[1].year > _LAST_YEAR:
-        raise DeclineSignal("unsupported-constant", "a year or date that pandas does not have")
+        raise DeclineSignal("unsupported-constant", "a date that pandas does not have")
     first, next_ = (scalar_constant(dt.datetime(*d.timetuple()[:3]), m.columns.zone) for d in days)
     assert first is not None
     assert next_ is not None

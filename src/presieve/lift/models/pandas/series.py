@@ -29,6 +29,7 @@ from presieve.lift.values.join_values import can_promote, promote
 from presieve.lift.values.symbolic import Scalar, Value, constant_of, describe
 from presieve.lift.values.whole_columns import FrameV, NullableV, PartV, SeriesV, VectorV
 from presieve.records import replace
+from presieve.semantics.preimages import of_arguments
 from presieve.semantics.smart_constructors import (
     and_,
     as_float,
@@ -228,7 +229,7 @@ def compare_vectors(m: SymbolicMachine, op: ast.cmpop, left: Value, right: Value
         result = negate(result) if isinstance(op, ast.NotEq) else result
         three_valued = ite(both_present, some(result), none_lit(BOOL))
         return replace(like(three_valued, a, b), masked=True)
-    comparison = and_(both_present, app(_ORDER[type(same)], x, y))
+    comparison = and_(both_present, of_arguments(app(_ORDER[type(same)], x, y)))
     truth = negate(comparison) if isinstance(op, ast.NotEq) else comparison
     return replace(like(truth, a, b), masked=extension)
 
