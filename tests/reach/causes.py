@@ -14,7 +14,6 @@ SPLIT = "texts that are split are not followed item by item"
 SUFFIXES = "a column of both tables counts as read, as it decides on suffixes"
 
 DECIMALS = "decimals are not calculated with"
-DURATION = "differences of times are not read"
 FLOAT32 = "floats of 32 bits are not read"
 FROM_EPOCH = "times that a function computes from numbers are not read"
 JSON = "what json.loads gives is not known"

@@ -508,7 +508,6 @@ ENTRIES = [
         "double",
         "c > 60",
         pools={"start": [None, *TIMES], "end": [None, *TIMES]},
-        missed=causes.DURATION,
     ),
     RowEntry(
         everyday.is_weekend,
