@@ -17,7 +17,7 @@ from pyspark.sql.types import DoubleType, StructField, StructType
 from tests.support.spark_version import is_before
 
 import presieve
-from presieve.driver.optimize import optimize_and_report
+from presieve.driver.optimize import explain, optimize_and_report
 from presieve.driver.options import Options
 
 if TYPE_CHECKING:
@@ -536,3 +536,28 @@ def test_texts_that_a_function_returned(spark: SparkSession, arrow: bool, left: 
         given = [r.s for r in out.orderBy("v").collect()]
         assert given == ["\ufffd", "\ufffdé", "abc", None]
     check(out.withColumn("r", function(after_of_two, "boolean", arrow=False)("s", "v")), left)
+
+
+# --- what an enabled session compiles -------------------------------------------------------------
+
+
+def inverse(x: Any) -> Any:
+    return None if x is None else 1 / x
+
+
+def logarithm(x: Any) -> Any:
+    return None if x is None else math.log(1 / x)
+
+
+@pytest.mark.classic("functions are not compiled on Spark Connect")
+@pytest.mark.parametrize(("of", "promised"), [(inverse, True), (logarithm, False)])
+def test_what_an_enabled_session_compiles_is_promised_if_it_does(
+    spark: SparkSession, of: Callable[[Any], Any], promised: bool
+) -> None:
+    """A function that no text of Spark's means says so, whatever may be done with it later."""
+    df = spark.createDataFrame([(1.0,), (0.5,), (None,)], "x double")
+    out = df.select(function(of, "double")("x").alias("r")).filter("r IS NOT NULL")
+    told = " ".join(str(explain(out, cost="always", compile="auto")).split())
+    assert ("in an enabled session, where what runs is known" in told) == promised
+    assert ("log() has no counterpart in Spark SQL" in told) != promised
+    assert calls(better(out)) == (0 if promised else 1)

@@ -80,7 +80,8 @@ class RowCall(Struct, frozen=True):
     cannot hold, for which the function raises today. ``hidden`` are the names of variables whose
     comparisons scans must not be handed
     (:func:`presieve.backend.effects.trusted_scans.columns_to_hide`). ``facts`` are what plan and
-    files say of the columns on which the meaning of the function rests.
+    files say of the columns on which the meaning of the function rests. ``later`` says why the
+    function stays, although it can be written, as the DataFrame may be used further.
     """
 
     path: tuple[int, ...]
@@ -95,6 +96,7 @@ class RowCall(Struct, frozen=True):
     erases: bool = False
     hidden: frozenset[str] = frozenset()
     facts: tuple[Fact, ...] = ()
+    later: Declined | None = None
 
 
 class Calls(Struct, frozen=True):
@@ -209,18 +211,19 @@ class _Reader(Struct, frozen=True):
         incomplete, texts = may_not_arrive(view, below, inputs, by_arrow)
         if node.kind == PROJECT:
             lifted = self._of_bytes(lifted, columns, call, node)
-        self._check_later(call, lifted)
         if lifted.fold.finish_raises != FALSE:
             self._check_order(node)
+        later = self._why_later(call, lifted)
         return replace(
             read,
             lifted=lifted,
             columns=columns,
             row="" if lifted_boundary.kept is None else lifted_boundary.kept.name,
-            as_returned=not call.whole and not lifted.converted,
+            as_returned=not call.whole and not lifted.converted and later is None,
             erases=bool(incomplete or texts),
             hidden=frozenset(columns[i].name for i in hidden),
             facts=self._facts(lifted_boundary, below),
+            later=later,
         )
 
     def _facts(self, of: LiftedBoundary, below: Node) -> tuple[Fact, ...]:
@@ -246,17 +249,18 @@ class _Reader(Struct, frozen=True):
         distinct((a for a in boundary.inputs if a.name.upper().lower() in names), "of the input")
         return columns
 
-    def _check_later(self, call: BoundaryCall, lifted: Lifted) -> None:
-        """Raise :class:`DeclineSignal` if it depends on later uses of the DataFrame whether an
-        expression may replace the function: another filter may make Spark evaluate the expression
-        for more rows, and another function may get the object that this one returns.
+    def _why_later(self, call: BoundaryCall, lifted: Lifted) -> Declined | None:
+        """Say why later uses of the DataFrame decide whether an expression may replace the
+        function: another filter may make Spark evaluate the expression for more rows, and another
+        function may get the object that this one returns.
         """
         if self.opened.reading.at_once:
-            return
+            return None
         if lifted.fold.finish_raises != FALSE:
-            raise DeclineSignal("may-add-error", _LATER.format(_MORE_ROWS))
+            return Declined("may-add-error", _LATER.format(_MORE_ROWS))
         if call.whole or lifted.converted:
-            raise DeclineSignal("argument-expression", _LATER.format(_AS_OBJECT))
+            return Declined("argument-expression", _LATER.format(_AS_OBJECT))
+        return None
 
     def _check_order(self, node: Node) -> None:
         """Raise :class:`DeclineSignal` if an expression that raises may see more rows than the

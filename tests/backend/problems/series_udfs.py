@@ -146,6 +146,10 @@ def one_over(score: pd.Series) -> pd.Series:
     return score.apply(lambda x: 1.0 / x)
 
 
+def rated(v: pd.Series) -> pd.Series:
+    return v.apply(lambda n: "high" if n >= 4 else str(n))
+
+
 def with_none(score: pd.Series) -> pd.Series:
     return score.apply(lambda x: None if x > 50.0 else x)
 

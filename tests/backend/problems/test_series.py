@@ -66,6 +66,15 @@ def test_filters_go_below(
     assert boundary.prefilter != "true"
 
 
+def test_a_function_for_each_integer(tables: Tables) -> None:
+    """Beside a NULL it would get a double, whose text is another."""
+    beside_null = tables.plain.selectExpr("team", "score", "nullif(v, 3) AS v", "level")
+    assert untouched(with_c(beside_null, "rated", "string", "v").filter("c = '1'")).declined
+    present = with_c(beside_null.filter("v IS NOT NULL"), "rated", "string", "v")
+    assert rewritten(present.filter("c = 'high'")).prefilter == "v >= 4"
+    assert rewritten(present.filter("c = '1'")).prefilter == "v = 1"
+
+
 def test_integers_that_pandas_may_round(tables: Tables) -> None:
     """Beside a NULL of the same batch, which a filter might drop or bring there."""
     beside_null = tables.plain.selectExpr("team", "score", "nullif(v, 3) AS v", "level")

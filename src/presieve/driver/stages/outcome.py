@@ -16,7 +16,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from presieve.backend.catalyst.leaf_conditions import conjunction
 from presieve.backend.catalyst.operators import EQUALITIES, UNION, conditions, outputs
-from presieve.backend.catalyst.trees import ALIAS, CAST, JsonNode, Node, Tree, expr_id, itself, walk
+from presieve.backend.catalyst.trees import (
+    ALIAS,
+    CAST,
+    JsonNode,
+    Node,
+    Tree,
+    end_of,
+    expr_id,
+    itself,
+    walk,
+)
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.scans.optimized import (
     METADATA,
@@ -35,12 +45,15 @@ from presieve.driver.stages.decisions import Objection
 from presieve.driver.stages.explained import ExplainedCheck
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import sql_conjunction
-from presieve.ir.terms import Lit, Scope, Term, Var, literal_value
+from presieve.ir.sorts import StructOf, strip
+from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.ir.walk import rewrite, variables
+from presieve.plan.algebra import field_id
 from presieve.semantics.scan import NARROW, Loss, losses
 from presieve.semantics.types import column
 from presieve.sql.catalyst import expression
 from presieve.sql.catalyst_tree import build
+from presieve.sql.expressions.composites import CREATE_NAMED_STRUCT
 from presieve.synthesis.scan_filters import cuts, necessary
 
 if TYPE_CHECKING:
@@ -297,11 +310,25 @@ def _is_moment(node: JsonNode) -> bool:
 
 
 def _places(scan_losses: Iterable[Loss]) -> Iterator[_Place]:
-    """Yield the losses at columns. A comparison of a computed value is not handed to any scan."""
+    """Yield the losses at columns and fields of structs. A comparison of a computed value is not
+    handed to any scan.
+    """
     for loss in scan_losses:
-        if isinstance(loss.column, Var):
+        number = _number_of(loss.column)
+        if number is not None:
             constant = "" if loss.constant is None else repr(_literal(loss.constant))
-            yield int(loss.column.name), loss.sign, constant
+            yield number, loss.sign, constant
+
+
+def _number_of(column_: Term) -> int | None:
+    match column_:
+        case Var(name=number):
+            return int(number)
+        case App(Op.STRUCT_FIELD, (Var(_, number, sort), Lit(_, str() as name))):
+            struct = strip(sort)
+            assert isinstance(struct, StructOf)
+            return field_id(int(number), struct.names.index(name))
+    return None
 
 
 def _literal(constant: Term) -> object:
@@ -358,7 +385,9 @@ def _same_columns(root: Node) -> dict[int, int]:
         return number
 
     for node in walk(root):
-        pairs = [(expr_id(t[0]), _column(t[1:])) for t in trees(node) if t[0]["class"] == ALIAS]
+        aliases = [t for t in trees(node) if t[0]["class"] == ALIAS]
+        pairs = [(expr_id(t[0]), _column(t[1:])) for t in aliases]
+        pairs += [pair for t in aliases for pair in _fields_of(expr_id(t[0]), t[1:])]
         for part in conditions(node):
             if part.tree[0]["class"] in EQUALITIES and len(part.tree) == 3:
                 left, right = itself(part.tree[1:2]), itself(part.tree[2:])
@@ -372,6 +401,19 @@ def _same_columns(root: Node) -> dict[int, int]:
         for number, equal_number in (*linked, *_by_place(node)):
             leader[find(number)] = find(equal_number)
     return {number: find(number) for number in leader}
+
+
+def _fields_of(number: int, value: Tree) -> Iterator[tuple[int, JsonNode | None]]:
+    """Yield the fields of a struct that is built, by number, with the columns that they equal."""
+    if value[0]["class"] != CREATE_NAMED_STRUCT.class_name:
+        return
+    parts, start = [], 1
+    while start < len(value):
+        end = end_of(value, start)
+        parts.append(value[start:end])
+        start = end
+    for place, field in enumerate(parts[1::2]):
+        yield field_id(number, place), _column(field)
 
 
 def _by_place(node: Node) -> Iterator[tuple[int, int]]:

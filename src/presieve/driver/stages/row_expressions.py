@@ -76,9 +76,12 @@ def _write_expressions(call: RowCall, policy: Policy) -> CompileDecision:
     if policy == "strict" and (call.erases or raises):
         return CompileDecision(call, MAY_ERASE)
     try:
-        return CompileDecision(call, texts=_texts(call, call.lifted))
+        texts = _texts(call, call.lifted)
     except DeclineSignal as signal:
         return CompileDecision(call, signal.declined)
+    if call.later is not None:
+        return CompileDecision(call, call.later)
+    return CompileDecision(call, texts=texts)
 
 
 def _texts(call: RowCall, lifted: Lifted) -> RowTexts:

@@ -128,7 +128,8 @@ def _call_model(m: SymbolicMachine, flow: Flow, path: str, node: ast.Call) -> Va
             raise DeclineSignal("unknown-call", f"keyword arguments of {ast.unparse(node.func)}")
         call = _evaluate_call(m, flow, name, node)
         if not entry.counts(call):
-            raise call.decline("unknown-call", f"supported with {entry.arguments} argument(s) only")
+            reason = f"{call.name}() is read with {entry.number_of_arguments} only"
+            raise call.decline("unknown-call", reason)
         returned = entry.model(call)
         if returned is not None and entry.fresh:
             return aliasing.fresh(m, returned)

@@ -76,6 +76,14 @@ class RegisteredModel(Struct, frozen=True):
         allowed = (self.arguments,) if isinstance(self.arguments, int) else self.arguments
         return allowed is None or len(call.args) in allowed
 
+    @property
+    def number_of_arguments(self) -> str:
+        """How many positional arguments the model takes, in words."""
+        allowed = self.arguments
+        counts = (allowed,) if isinstance(allowed, int) else tuple(allowed or ())
+        text = " or ".join(str(c) for c in counts)
+        return f"{text} argument" if counts == (1,) else f"{text} arguments"
+
     def names(self, names: Collection[str | None]) -> bool:
         """Return whether the model takes these keywords."""
         return self.keywords == ANY or {*names} <= {*self.keywords}

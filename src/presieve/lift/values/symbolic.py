@@ -445,7 +445,8 @@ def describe(value: Value) -> str:
         case TupleV((TagV(cls, _, _), *_)) | OptTupleV(_, (TagV(cls, _, _), *_)):
             return f"an object of class {cls.__name__}"
         case Scalar(term, _):
-            return f"a value of type {type(strip(term.sort)).__name__.lower()}"
+            name = type(strip(term.sort)).__name__
+            return f"a value of type {_SORTS.get(name, name.lower())}"
         case NoneV():
             return "None"
         case TupleV(items) | OptTupleV(_, items):
@@ -461,9 +462,16 @@ def describe(value: Value) -> str:
         case CellV():
             return "a pyarrow scalar (.as_py() returns its value)"
         case _:
-            return _KINDS.get(type(value).__name__, "a value that cannot be used like this")
+            return _KINDS.get(type(value).__name__, "a value of another kind")
 
 
+_SORTS = {
+    "ArrayOf": "array",
+    "MapOf": "map",
+    "StructOf": "struct",
+    "TimestampNTZ": "timestamp_ntz",
+}
+"""Types by the name that Spark gives them, where ours is another."""
 _KINDS = {
     "NullableV": "a value that may be NaN",
     "DistinctV": "the number of different values",
@@ -488,5 +496,6 @@ _KINDS = {
     "TableV": "a table",
     "ArrowTableV": "a table of pyarrow",
     "ArrowTypeV": "a type of pyarrow",
+    "AccessV": "a column's .str or .dt",
     "BatchesV": "the iterator of batches",
 }

@@ -110,7 +110,7 @@ def make_set(call: ModelCall) -> Value:
     if not args:
         return replace(sets.EMPTY, fixed=fixed)
     if len(args) > 1:
-        raise call.decline("unknown-call", "supported with 1 argument(s) only")
+        raise call.decline("unknown-call", f"{name}() is read with 1 argument only")
     set_value = sets.written_out(m, flow, flow.opened(args[0]))
     if isinstance(set_value, SetV):
         return replace(set_value, fixed=fixed)

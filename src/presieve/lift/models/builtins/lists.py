@@ -54,7 +54,7 @@ def make_list(call: ModelCall) -> Value:
     if not call.args:
         return ListV(())
     if len(call.args) > 1:
-        raise call.decline("unknown-call", "supported with 0 argument(s) only")
+        raise call.decline("unknown-call", "list() is read with 1 argument only")
     contents = call.flow.opened(call.args[0])
     if isinstance(contents, TupleV) and not is_tagged(contents):
         return ListV(contents.items)

@@ -5,8 +5,7 @@ They are supported only where each row is lifted separately: then an error of th
 error of the row. Source: pandas 2.3 ``core/algorithms.py`` (``map_array``): pandas calls the
 function on Python's own values, doubles with NaN for NULL, and converts the results to a column of
 one type (``maybe_convert_objects``). None beside numbers is declined, because the type then depends
-on the whole batch. Integers that may be NULL are declined, too: in a batch with a NULL they are
-doubles.
+on the whole batch. Integers are assumed not to be NULL: in a batch with a NULL they are doubles.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import ast
 from collections.abc import Mapping
 from types import FunctionType
 
-from presieve.ir.sorts import INT, Option, strip
+from presieve.ir.sorts import INT, strip
 from presieve.lift.execution import inlining
 from presieve.lift.execution.heap import contents
 from presieve.lift.execution.iteration import row_of_table
@@ -25,7 +24,7 @@ from presieve.lift.models.pandas.series import vector
 from presieve.lift.models.pandas.tables_of_columns import column_of_values
 from presieve.lift.models.registry import method
 from presieve.lift.values.symbolic import Known, Value
-from presieve.lift.values.whole_columns import FrameV, PartV, SeriesV, VectorV
+from presieve.lift.values.whole_columns import FrameV, NullableV, PartV, SeriesV, VectorV
 
 
 @method(SeriesV | VectorV, "apply", "map", unevaluated=True, fresh=True)
@@ -42,11 +41,11 @@ def apply_to_elements(call: ModelCall, owner: SeriesV | VectorV) -> VectorV:
         raise call.decline("not-a-fold", f".{call.name}() {reason}")
     if node.keywords:
         raise call.decline("unknown-call", f".{call.name}() with these arguments")
-    element = m.columns.element(owner.name)
-    if isinstance(element.sort, Option) and strip(element.sort) == INT:
+    element, value = m.columns.element(owner.name), m.columns.value(owner.name)
+    if strip(element.sort) == INT and isinstance(value, NullableV):
         reason = "beside a NULL in its batch an integer is a double: read it with coalesce"
         raise call.decline("column-type", f"{owner.name} may be NULL: {reason}")
-    new_element = m.force(_call_function(call, flow, m.columns.value(owner.name)), flow)
+    new_element = m.force(_call_function(call, flow, value), flow)
     return column_of_values(call.m, new_element)
 
 

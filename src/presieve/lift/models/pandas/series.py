@@ -353,7 +353,8 @@ def clip_values(v: VectorV, low: Value | None, high: Value | None) -> VectorV:
             continue
         limit = constant_of(bound)
         if type(limit) not in (int, float) or limit != limit or limit == 0:
-            raise DeclineSignal("unsupported-operation", "clip takes numbers other than zero")
+            reason = "clip() at zero, of which there are two, or at what is no number"
+            raise DeclineSignal("unsupported-operation", reason)
         assert isinstance(limit, int | float)
         edge = float_lit(float(limit))
         term = ite(app(worse, term, edge), edge, term)
