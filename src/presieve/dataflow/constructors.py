@@ -371,10 +371,10 @@ def _convert(call: EvaluatedCall) -> Value | None:
     if not isinstance(value, AbstractColumn):
         return None
     mask = call.facts.truth
-    # pandas guesses formats from the first value.
-    return AbstractColumn(
-        rowwise=value.rowwise and mask, rows=value.rows, mask=mask, name=value.name
-    )
+    # pandas guesses formats from the first value, and times stay in their memory.
+    memory = NOWHERE if mask else value.memory
+    alone = value.rowwise and mask
+    return AbstractColumn(rowwise=alone, rows=value.rows, mask=mask, name=value.name, memory=memory)
 
 
 @transfer(

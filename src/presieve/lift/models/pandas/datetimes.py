@@ -32,6 +32,7 @@ from presieve.lift.python.names import scalar_constant
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.symbolic import Scalar, Value, constant_of, describe
 from presieve.lift.values.whole_columns import CalendarV, VectorV
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, apply_function, get, is_none, ite, some
 from presieve.semantics.values import date_of
 
@@ -92,13 +93,13 @@ def field_of(m: SymbolicMachine, v: VectorV, name: str) -> CalendarV | VectorV:
     return CalendarV(v)
 
 
-@function("pandas.to_datetime", arguments=1, fresh=True)
+@function("pandas.to_datetime", arguments=1)
 def convert_to_times(call: ModelCall) -> VectorV:
-    """``pandas.to_datetime(column)`` of a column of times: a column of the same times."""
+    """``pandas.to_datetime(column)`` of a column of times: the same times, in the same memory."""
     v = vector(call.m, call.args[0])
     sort = None if v is None else strip(v.term.sort)
     if v is not None and sort in (TIMESTAMP, TIMESTAMP_NTZ) and not v.array:
-        return like(v.term, v)
+        return replace(v, name=None)
     if sort == STRING:
         reason = (
             "pandas.to_datetime of texts: pandas reads all of them in the format of the first one,"
