@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-from tests.support.running import rewritings, rewritten, safe, untouched
+from tests.support.running import is_connect, rewritings, rewritten, safe, untouched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -346,8 +346,9 @@ def test_timestamps_where_clocks_are_changed(
     if zone == "UTC":
         rewritten(df)
         return
-    of_function, of_filter = untouched(df).declined
-    assert (of_function.code, of_filter.code) == ("timestamp-zone", "timezone")
+    of_function, *of_filter = untouched(df).declined
+    codes = [] if is_connect(df) else ["timezone"]  # a server tells no types of what it is sent
+    assert (of_function.code, [d.code for d in of_filter]) == ("timestamp-zone", codes)
     assert "cast it to timestamp_ntz" in of_function.reason
     local = table.selectExpr("team", "CAST(ts AS TIMESTAMP_NTZ) AS ts")
     best = agg(local, latest_after, "timestamp_ntz", "ts")

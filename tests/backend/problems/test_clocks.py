@@ -91,6 +91,7 @@ def test_filters_go_below(
     assert 0 < df.count() < len(INSTANTS)
 
 
+@pytest.mark.classic("functions are not compiled on Spark Connect")
 @pytest.mark.parametrize("name", ["month", "hour", "year", "is_night"])
 def test_functions_become_expressions(spark: SparkSession, path: str, zone: str, name: str) -> None:
     returns = "boolean" if name == "is_night" else "int"
@@ -101,6 +102,7 @@ def test_functions_become_expressions(spark: SparkSession, path: str, zone: str,
         assert "EvalPython" not in plan_text(df)
 
 
+@pytest.mark.classic("the files of a server are not looked at")
 def test_tables_and_groups(spark: SparkSession, path: str, zone: str) -> None:
     table = spark.read.parquet(path)
     batches = table.mapInPandas(udfs.hours_of_batches, "t timestamp, k bigint")

@@ -106,6 +106,7 @@ def test_messages_stop_no_function_of_values(table: DataFrame) -> None:
     assert {a["code"] for a in boundary.assumptions} >= {"messages"}
 
 
+@pytest.mark.classic("functions are not compiled on Spark Connect")
 def test_messages_of_a_function_that_is_compiled_are_told(table: DataFrame) -> None:
     df = table.withColumn("r", F.udf(udfs.label, "string")("v"))
     better = presieve.optimize(df, cost="always", compile="always")
