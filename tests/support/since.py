@@ -58,6 +58,8 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "backend/problems/test_by_reference.py::test_what_nobody_has_changed[table function]",
     ),
     ("4.1", "scalar UDFs with Arrow are declined: values go through pandas"): (
+        "backend/problems/test_guards.py::test_what_is_decided_first_goes_below[site-c = 'example.com'-arrow]",
+        "backend/problems/test_guards.py::test_results_of_one_class[time_of-arrow]",
         "backend/problems/test_tries.py::test_filters_go_below",
         "backend/problems/test_tries.py::test_a_filter_that_loses_a_row_is_refuted",
         "backend/problems/test_tries.py::test_what_is_not_read",

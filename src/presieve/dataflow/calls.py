@@ -51,7 +51,14 @@ from presieve.dataflow.abstract_values import (
     union_of_packages,
 )
 from presieve.dataflow.closures import free_names
-from presieve.dataflow.context import ActiveCall, Analysis, EvaluatedCall, Given, constant_of
+from presieve.dataflow.context import (
+    OUTSIDE,
+    ActiveCall,
+    Analysis,
+    EvaluatedCall,
+    Given,
+    constant_of,
+)
 from presieve.dataflow.free_names import of_object
 from presieve.dataflow.iteration import item_of, listed_items, rows_of
 from presieve.dataflow.libraries import (
@@ -91,10 +98,20 @@ def call(a: Analysis, s: AnalysisState, node: ast.Call) -> Value:
             value = _apply_transfer("function", invocation) if listed else None
             return value if value is not None else of_package(invocation)
         case BoundMethod(owner, name):
+            owner = _without_class(a, owner)
             invocation = EvaluatedCall(a, s, owner, name, args, named, node)
             value = _apply_transfer(_kind_of(s, owner), invocation) if listed else None
             return value if value is not None else unknown_method(invocation)
-    return _unknown_callee(a, s, node, (callee, *args, *named.values()))
+    return _unknown_callee(a, s, node, (_without_class(a, callee), *args, *named.values()))
+
+
+def _without_class(a: Analysis, value: Value) -> Value:
+    """Return what a call by a class from outside that is not read may reach: as any unknown code,
+    it is taken to make something new.
+    """
+    places = reach_of(value) if isinstance(value, Opaque) else NOWHERE
+    are_classes = (p.site[0] == OUTSIDE and isinstance(a.outside[p.site[1]], type) for p in places)
+    return Opaque() if places and all(are_classes) else value
 
 
 def _arguments(

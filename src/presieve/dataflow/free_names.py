@@ -117,7 +117,7 @@ def of_object(a: Analysis, s: AnalysisState, thing: object, name: str) -> Value:
     if isinstance(thing, type) and (is_small(thing) or _is_enumeration(thing)):
         return Class(a.class_number(thing))
     if isinstance(thing, type | BuiltinFunctionType) or _is_package_function(thing):
-        return _of_class(thing)
+        return _of_class(a, thing)
     place = a.outside_place(thing)
     if _is_instance(thing) and _goes_by_value(thing):
         return _instance(a, s, thing, place)
@@ -291,11 +291,11 @@ def _is_package_function(thing: object) -> bool:
     return callable(thing) and type(thing).__module__.partition(".")[0] == "numpy"
 
 
-def _of_class(callee: object) -> Value:
+def _of_class(a: Analysis, callee: object) -> Value:
     module = str(getattr(callee, "__module__", None) or type(callee).__module__)
     name = str(getattr(callee, "__qualname__", getattr(callee, "__name__", "?")))
     if isinstance(callee, type) and not _is_known(module):
-        return Opaque()
+        return Opaque(frozenset((a.outside_place(callee),)))
     return Library(f"{'builtins' if module == 'None' else module}.{name}")
 
 

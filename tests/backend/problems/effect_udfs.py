@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import logging
 import time
 
@@ -82,6 +83,17 @@ def counts_its_calls(key, pdf):
 def counts_in_the_class(key, pdf):
     Calls.count += 1
     return pd.DataFrame([(key[0], float(Calls.count))], columns=["k", "m"])
+
+
+class Encoder(json.JSONEncoder):
+    """A class of which not everything is read."""
+
+    count = 0
+
+
+def counts_in_another_class(key, pdf):
+    Encoder.count += 1
+    return pd.DataFrame([(key[0], float(Encoder.count))], columns=["k", "m"])
 
 
 def prints(key, pdf):

@@ -66,7 +66,7 @@ def test_a_name_that_acts_is_trusted_only_if_asked(table: DataFrame, function: A
 
 STAY = (
     *(udfs.writes, udfs.reads_the_clock, udfs.numbers_groups, udfs.counts_its_calls),
-    udfs.counts_in_the_class,
+    *(udfs.counts_in_the_class, udfs.counts_in_another_class),
 )
 
 
