@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyspark.sql.conversion import ArrowBatchTransformer
 from tests.dataflow.row_bodies import ALONE, HELPERS, TOGETHER, TYPED
 from tests.support.frame_runs import outcome
+from tests.support.pandas_batches import arrow_columns, as_struct, stored
 
 from presieve.backend.problems.passthrough import NULLS_MATTER, SEEN_ALIKE
 from presieve.dataflow.analysis import Dataflow, dataflow
@@ -26,17 +26,8 @@ TYPES = {
     "m": "bigint",
     "x": "double",
     "s": "string",
-    "c": "timestamp",
+    "c": "timestamp_ntz",
     "b": "boolean",
-}
-_ARROW = {
-    "int": pa.int32(),
-    "bigint": pa.int64(),
-    "double": pa.float64(),
-    "string": pa.string(),
-    "timestamp": pa.timestamp("us"),
-    "boolean": pa.bool_(),
-    "date": pa.date32(),
 }
 _VALUES: dict[str, list[Any]] = {
     "n": [None, 0, 1, 2, -3],
@@ -81,34 +72,19 @@ def _rows(random: Random, typed: frozenset[str]) -> list[dict[str, Any]]:
     return [{"k": k, **{n: value(n) for n in _VALUES}} for k in range(random.choice((1, 2, 3)))]
 
 
-def _sent(rows: list[dict[str, Any]], *, extension: bool) -> Any:
-    """A batch as pandas has it; with ``extension``, as mapInPandas sends it beside a text: integers
-    and truth values beside a NULL are of pandas' own types.
-    """
-    arrays = [pa.array([r[n] for r in rows], _ARROW[t]) for n, t in TYPES.items()]
-    if not extension:
-        return pa.table(arrays, list(TYPES)).to_pandas(date_as_object=True)
-    one = pa.StructArray.from_arrays(arrays, list(TYPES))
-    batch = pa.RecordBatch.from_arrays([one], ["_0"])
-    (table,) = ArrowBatchTransformer.to_pandas(batch, timezone="UTC", df_for_struct=True)
-    return table
-
-
 def _stored(
     body: str, rows: list[dict[str, Any]], type_: str, *, extension: bool = False
 ) -> list[str]:
-    """The rows that Spark stores for a batch. The code is loaded anew, as each worker does."""
-    table = _sent(rows, extension=extension)
+    """The rows that Spark stores for a batch; with ``extension``, integers and truth values beside
+    a NULL are of pandas' own types. The code is loaded anew, as each worker does.
+    """
+    arrays, names = arrow_columns(rows, TYPES), list(TYPES)
+    if extension:
+        table = as_struct(arrays, names)
+    else:
+        table = pa.table(arrays, names).to_pandas(date_as_object=True)
     (result,) = _function(body)(iter([table]))
-    columns = []
-    for name, stored in (("k", "int"), ("r", type_)):
-        values, arrow = result[name], _ARROW[stored]
-        mask = None if hasattr(values.array, "__arrow_array__") else values.isnull()
-        try:
-            array = pa.Array.from_pandas(values, mask=mask, type=arrow, safe=True)
-        except TypeError:
-            array = pa.Array.from_pandas(values, mask=mask).cast(arrow, safe=True)
-        columns.append(array.to_pylist())
+    columns = [stored(result[name], returned) for name, returned in (("k", "int"), ("r", type_))]
     return sorted(map(repr, zip(*columns, strict=True)))
 
 
@@ -118,13 +94,13 @@ def _other(
     """A batch whose rows alone give something else; None where none is seen."""
     rows = _rows(random, typed)
 
-    def stored(some: list[dict[str, Any]]) -> list[str]:
+    def run(some: list[dict[str, Any]]) -> list[str]:
         return _stored(body, some, type_, extension=extension)
 
-    whole = outcome(lambda: stored(rows))
+    whole = outcome(lambda: run(rows))
     if whole is None:
         return None
-    alone = outcome(lambda: sorted(r for row in rows for r in stored([row])))
+    alone = outcome(lambda: sorted(r for row in rows for r in run([row])))
     return None if whole == alone else f"{rows}\ngives\n{whole}\nand alone\n{alone}"
 
 

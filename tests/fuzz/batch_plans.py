@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.fuzz.batch_functions import COLUMNS, BatchFunction, make
-from tests.fuzz.batches import ARROW, VALUES, loaded
+from tests.fuzz.batches import VALUES, loaded
 from tests.fuzz.comparing import Tally, compare, unless_guarded
+from tests.support.lifting import arrow_type
 
 import presieve
 
@@ -119,7 +120,7 @@ def write(random: Random, spark: SparkSession, path: Path) -> None:
             values[c] = [v for v in values[c] if v is None or abs(v) < 1000]
     data = {c: [random.choice(values[c]) for _ in range(ROWS)] for c in COLUMNS}
     arrays = {"id": pa.array(range(ROWS), pa.int64())}
-    arrays |= {c: pa.array(data[c], ARROW[COLUMNS[c]]) for c in COLUMNS}
+    arrays |= {c: pa.array(data[c], arrow_type(COLUMNS[c])) for c in COLUMNS}
     if random.random() < 0.5:
         pq.write_table(pa.table(arrays), path, row_group_size=8)
         return

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-from pyspark.sql.conversion import ArrowBatchTransformer
 from tests.fuzz.batch_functions import COLUMNS, BatchFunction, make
+from tests.support.pandas_batches import arrow_columns, as_columns, as_struct, stored
 
 from presieve.errors import Declined
 from presieve.ir.terms import Scope
@@ -42,15 +41,6 @@ VALUES: dict[str, list[Any]] = {
     "b": [None, True, False],
     "d": [None, dt.date(2024, 2, 29), dt.date(1969, 12, 31)],
     "c": [None, _DAY, dt.datetime(1969, 12, 31, 5, 0, 1)],
-}
-ARROW = {
-    "int": pa.int32(),
-    "bigint": pa.int64(),
-    "double": pa.float64(),
-    "string": pa.string(),
-    "boolean": pa.bool_(),
-    "date": pa.date32(),
-    "timestamp_ntz": pa.timestamp("us"),
 }
 
 
@@ -86,30 +76,6 @@ def batches_of(random: Random, columns: Sequence[str]) -> list[dict[str, Any]]:
         return random.choice(values)
 
     return [{c: pick(c) for c in columns} for _ in range(random.choice((1, 1, 2, 3, 5)))]
-
-
-def as_spark_sends(rows: list[dict[str, Any]], columns: Sequence[str], *, struct: bool) -> Any:
-    """The columns of a batch, as pyspark converts them: a list of Series, or of ``struct`` one
-    table.
-    """
-    arrays = [pa.array([r[c] for r in rows], ARROW[COLUMNS[c]]) for c in columns]
-    if struct:
-        one = pa.StructArray.from_arrays(arrays, list(columns))
-        batch = pa.RecordBatch.from_arrays([one], ["_0"])
-        (table,) = ArrowBatchTransformer.to_pandas(batch, timezone="UTC", df_for_struct=True)
-        return table
-    return ArrowBatchTransformer.to_pandas(pa.table(arrays, list(columns)), timezone="UTC")
-
-
-def as_spark_stores(values: pd.Series, type_: str) -> list[Value]:
-    """The values of a result, as pyspark converts them. Raises what it raises."""
-    arrow = ARROW[type_]
-    mask = None if hasattr(values.array, "__arrow_array__") else values.isnull()
-    try:
-        array = pa.Array.from_pandas(values, mask=mask, type=arrow, safe=True)
-    except TypeError:
-        array = pa.Array.from_pandas(values, mask=mask).cast(arrow, safe=True)
-    return [_value(v, type_) for v in array.to_pylist()]
 
 
 def _value(value: Any, type_: str) -> Value:
@@ -184,20 +150,25 @@ def _environment(made: BatchFunction, row: dict[str, Any]) -> dict[tuple[Scope, 
 def _result(
     made: BatchFunction, function: Any, rows: list[dict[str, Any]], names: list[str]
 ) -> list[tuple[Value, ...]]:
+    arrays = arrow_columns(rows, {c: COLUMNS[c] for c in made.columns})
     if made.form == "columns":
-        column = function(*as_spark_sends(rows, made.columns, struct=False))
+        column = function(*as_columns(arrays, made.columns))
         assert len(column) == len(rows)
-        return [(_same(v),) for v in as_spark_stores(column, made.returns)]
+        return [(_same(v),) for v in _stored(column, made.returns)]
     if made.form == "map":
-        tables = list(function(iter([as_spark_sends(rows, made.columns, struct=True)])))
+        tables = list(function(iter([as_struct(arrays, made.columns)])))
     else:
-        tables = [function(pd.concat(as_spark_sends(rows, made.columns, struct=False), axis=1))]
+        tables = [function(pd.concat(as_columns(arrays, made.columns), axis=1))]
     types = {c.name: c.type for c in parse_schema(made.returns)}
     found: list[tuple[Value, ...]] = []
     for table in tables:
-        columns = [as_spark_stores(table[n], types[n]) for n in names]
+        columns = [_stored(table[n], types[n]) for n in names]
         found += [tuple(map(_same, r)) for r in zip(*columns, strict=True)]
     return found
+
+
+def _stored(values: pd.Series, type_: str) -> list[Value]:
+    return [_value(v, type_) for v in stored(values, type_)]
 
 
 def form_of(made: BatchFunction) -> Form:

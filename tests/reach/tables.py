@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql.conversion import ArrowBatchTransformer
 from tests.reach.entries import Entry
 from tests.support.frame_runs import Group
+from tests.support.lifting import arrow_type
+from tests.support.pandas_batches import as_columns, as_struct
 
 from presieve.semantics.types import SchemaColumn
 from presieve.sql.ddl import parse_schema
@@ -33,15 +34,6 @@ POOLS: Mapping[str, Sequence[object]] = {
     "timestamp": [*_TIMES, None],
 }
 """Values worth trying, by type."""
-_ARROW: Mapping[str, pa.DataType] = {
-    "string": pa.string(),
-    "bigint": pa.int64(),
-    "int": pa.int32(),
-    "double": pa.float64(),
-    "boolean": pa.bool_(),
-    "date": pa.date32(),
-    "timestamp": pa.timestamp("us", tz="UTC"),
-}
 
 
 def pool(entry: Entry, column: SchemaColumn) -> Sequence[object]:
@@ -55,16 +47,9 @@ def frame(
     """Rows as a table, by Spark's own transport; ``batch``: as those of mapInPandas, which are
     structs.
     """
-    arrays = [pa.array([r[at] for r in rows], _ARROW[c.type]) for at, c in enumerate(columns)]
+    arrays = [pa.array([r[at] for r in rows], arrow_type(c.type)) for at, c in enumerate(columns)]
     names = [c.name for c in columns]
-    if batch:
-        struct = pa.StructArray.from_arrays(arrays, names)
-        table = pa.RecordBatch.from_arrays([struct], ["_0"])
-        (made,) = ArrowBatchTransformer.to_pandas(table, timezone="UTC", df_for_struct=True)
-        assert isinstance(made, pd.DataFrame)
-        return made
-    series = ArrowBatchTransformer.to_pandas(pa.table(arrays, names), timezone="UTC")
-    return pd.concat(series, axis=1)
+    return as_struct(arrays, names) if batch else pd.concat(as_columns(arrays, names), axis=1)
 
 
 def again(schema: str, part: pd.DataFrame) -> pd.DataFrame:

@@ -54,7 +54,8 @@ _ARROW: dict[str, pa.DataType] = {
 }
 
 
-def _arrow(type_: str) -> pa.DataType:
+def arrow_type(type_: str) -> pa.DataType:
+    """The type of arrays of Spark's values of a type."""
     digits = decimal_type(type_)
     return pa.decimal128(*digits) if digits else _ARROW[type_]
 
@@ -143,9 +144,7 @@ def run_class(obj: Any, asked: LiftRequest, rows: Sequence[dict[str, Value]]) ->
 
 def series_of(asked: LiftRequest, rows: Sequence[dict[str, Value]]) -> list[Any]:
     """The columns of a group as a pandas UDF gets them."""
-    plain = [_python(r, asked.schema) for r in rows]
-    arrays = {c.name: pa.array([r[c.name] for r in plain], _arrow(c.type)) for c in asked.schema}
-    found: list[Any] = ArrowBatchTransformer.to_pandas(pa.table(arrays), timezone="UTC")
+    found: list[Any] = ArrowBatchTransformer.to_pandas(arrays_of(asked, rows), timezone="UTC")
     return found
 
 
@@ -182,7 +181,9 @@ def run_frame(
 def arrays_of(asked: LiftRequest, rows: Sequence[dict[str, Value]]) -> pa.Table:
     """A group as an Arrow UDF gets it."""
     plain = [_python(r, asked.schema) for r in rows]
-    arrays = {c.name: pa.array([r[c.name] for r in plain], _arrow(c.type)) for c in asked.schema}
+    arrays = {
+        c.name: pa.array([r[c.name] for r in plain], arrow_type(c.type)) for c in asked.schema
+    }
     return pa.table(arrays)
 
 
@@ -251,7 +252,7 @@ def run_table(
 
 def _cells_of(made: Any, asked: LiftRequest, *, cast: bool) -> object:
     names = ["_0"] if cast else [c.name for c in asked.returns]
-    schema = pa.schema([(n, _arrow(c.type)) for n, c in zip(names, asked.returns, strict=True)])
+    schema = pa.schema([(n, arrow_type(c.type)) for n, c in zip(names, asked.returns, strict=True)])
     stored = ArrowBatchTransformer.enforce_schema(made, schema, arrow_cast=cast)
     cells = [stored.column(i)[0].as_py() for i in range(stored.num_columns)]
     return tuple(_value(x, c) for x, c in zip(cells, asked.returns, strict=True))

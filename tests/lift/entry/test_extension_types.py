@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.fuzz.batches import as_spark_sends
+from tests.support.pandas_batches import arrow_columns, as_struct
 
 from presieve.errors import Declined
 from presieve.lift import lift
@@ -61,7 +61,7 @@ OF_BATCHES += [filled_and_compared]
 
 def among_rows(function: Any, *rows: dict[str, Any]) -> object:
     """What the function makes of the first row, beside the others."""
-    result = function(as_spark_sends(list(rows), list(TYPES), struct=True)).tolist()
+    result = function(as_struct(arrow_columns(rows, TYPES), list(TYPES))).tolist()
     return None if result[0] is None or result[0] is np.nan else str(result[0])
 
 

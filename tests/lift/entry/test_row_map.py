@@ -11,6 +11,7 @@ import pytest
 from tests.lift.entry import row_tables
 from tests.support.amount import amount
 from tests.support.lifting import arrays_of, assumed, request
+from tests.support.pandas_batches import as_columns, as_struct
 
 from presieve.driver.fold_inputs import Inputs, read_filter
 from presieve.driver.verify import Asked, Verdict
@@ -84,7 +85,7 @@ def _table(dice: random.Random, schema: LiftRequest) -> list[dict[str, Value]]:
 
 def _run(name: str, asked_: LiftRequest, batches: list[list[dict[str, Value]]]) -> list[Any]:
     """The rows that Spark gets, as its worker sends them."""
-    from pyspark.sql.conversion import ArrowBatchTransformer, PandasToArrowConversion
+    from pyspark.sql.conversion import PandasToArrowConversion
     from pyspark.sql.types import StructField, StructType
 
     function = getattr(row_tables, name)
@@ -95,10 +96,12 @@ def _run(name: str, asked_: LiftRequest, batches: list[list[dict[str, Value]]]) 
     import pandas as pd
 
     def frame(table: Any) -> Any:
-        if not form.batches:
-            return pd.concat(ArrowBatchTransformer.to_pandas(table, timezone="UTC"), axis=1)
-        batch = pa.RecordBatch.from_arrays([table.to_struct_array()], ["_0"])
-        return ArrowBatchTransformer.to_pandas(batch, timezone="UTC", df_for_struct=True)[0]
+        arrays, names = table.columns, table.schema.names
+        return (
+            as_struct(arrays, names)
+            if form.batches
+            else pd.concat(as_columns(arrays, names), axis=1)
+        )
 
     frames = [frame(t) for t in tables]
     fields = [StructField(c.name, _parse(c.type), True) for c in asked_.returns]
