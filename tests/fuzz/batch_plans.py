@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.fuzz.batch_functions import COLUMNS, BatchFunction, make
 from tests.fuzz.batches import VALUES, loaded
-from tests.fuzz.comparing import Tally, compare, unless_guarded
+from tests.fuzz.comparing import Tally, compare, run_plans, unless_guarded
 from tests.support.lifting import arrow_type
 
 import presieve
@@ -133,17 +131,9 @@ def write(random: Random, spark: SparkSession, path: Path) -> None:
 
 def run(functions: int, seed: int, seconds: float, start: int = 0) -> int:
     """So many functions, or as many as fit; exit code 0 where nothing was wrong, else 1."""
-    from tests.fuzz.spark import session
-
-    started = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        fuzz = Fuzz(session(folder), Path(folder), seed)
-        fuzz.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "7")
-        for index in range(start, start + functions):
-            if time.monotonic() - started > seconds:
-                break
-            fuzz.one(index)
-            fuzz.tally.tell()
-        fuzz.spark.stop()
-    print(fuzz.tally.text(time.monotonic() - started))
-    return 1 if fuzz.tally.is_bad else 0
+    return run_plans(
+        lambda spark, folder: Fuzz(spark, folder, seed),
+        range(start, start + functions),
+        seconds,
+        {"spark.sql.execution.arrow.maxRecordsPerBatch": "7"},
+    )

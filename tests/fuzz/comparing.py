@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol
 
 from tests.support.other_orders import in_other_orders, tells_order
 from tests.support.scans import Run, is_guarded, reading_more, run
@@ -15,7 +19,7 @@ from presieve.driver.optimize import explain
 from presieve.records import replace
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 OTHER_ROWS, ERROR_ADDED, CRASH, READS_MORE = "other rows", "error added", "crash", "reads more"
 SHOWN = 800
@@ -156,3 +160,39 @@ class Tally:
             f"fuzz, {self.name}: {self.plans} in {seconds:.0f} s, {self.raising} raise as written, "
             f"{self.rewritten} rewritten; {counts}"
         )
+
+
+class PlanFuzz(Protocol):
+    """Compares one plan after the other, and counts them."""
+
+    tally: Tally
+
+    def one(self, index: int) -> None:
+        """The plan of an index."""
+
+
+def run_plans(
+    make: Callable[[SparkSession, Path], PlanFuzz],
+    indices: range,
+    seconds: float,
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> int:
+    """So many plans on one session, or as many as fit; exit code 0 where nothing was wrong, else 1.
+    ``make`` is given the session, with these settings, and a folder for tables.
+    """
+    from tests.fuzz.spark import session
+
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        spark = session(folder)
+        for key, value in settings.items():
+            spark.conf.set(key, value)
+        fuzz = make(spark, Path(folder))
+        for index in indices:
+            if time.monotonic() - started > seconds:
+                break
+            fuzz.one(index)
+            fuzz.tally.tell()
+        spark.stop()
+    print(fuzz.tally.text(time.monotonic() - started))
+    return 1 if fuzz.tally.is_bad else 0

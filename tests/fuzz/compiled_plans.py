@@ -5,8 +5,6 @@ and so are the rows out of scans.
 
 from __future__ import annotations
 
-import tempfile
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -15,7 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tests.fuzz import hostile_tables, plan_functions
-from tests.fuzz.comparing import Tally, compare, of_results, unless_guarded
+from tests.fuzz.comparing import Tally, compare, of_results, run_plans, unless_guarded
 from tests.fuzz.hostile_tables import COLUMNS
 from tests.fuzz.loading import defined
 from tests.fuzz.plan_functions import Function, filter_of
@@ -298,16 +296,6 @@ def _shown(df: DataFrame) -> str:
 
 def run(plans: int, seed: int, seconds: float, start: int = 0) -> int:
     """So many plans, or as many as fit; exit code 0 where nothing was wrong, else 1."""
-    from tests.fuzz.spark import session
-
-    started = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        fuzz = Fuzz(session(folder), Path(folder), seed)
-        for index in range(start, start + plans):
-            if time.monotonic() - started > seconds:
-                break
-            fuzz.one(index)
-            fuzz.tally.tell()
-        fuzz.spark.stop()
-    print(fuzz.tally.text(time.monotonic() - started))
-    return 1 if fuzz.tally.is_bad else 0
+    return run_plans(
+        lambda spark, folder: Fuzz(spark, folder, seed), range(start, start + plans), seconds
+    )

@@ -5,8 +5,6 @@ zero, overflow, casts that do not fit. presieve must add no error and change no 
 from __future__ import annotations
 
 import datetime as dt
-import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tests.fuzz.comparing import Tally, compare
+from tests.fuzz.comparing import Tally, compare, run_plans
 
 import presieve
 
@@ -238,18 +236,9 @@ class Fuzz:
 
 def run(conditions: int, seed: int, seconds: float, start: int = 0) -> int:
     """So many conditions, or as many as fit; exit code 0 where nothing was wrong, else 1."""
-    from tests.fuzz.spark import session
-
-    started = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        spark = session(folder)
-        spark.conf.set("spark.sql.ansi.enabled", "true")
-        fuzz = Fuzz(spark, Path(folder), seed)
-        for index in range(start, start + conditions):
-            if time.monotonic() - started > seconds:
-                break
-            fuzz.one(index)
-            fuzz.tally.tell()
-        spark.stop()
-    print(fuzz.tally.text(time.monotonic() - started))
-    return 1 if fuzz.tally.is_bad else 0
+    return run_plans(
+        lambda spark, folder: Fuzz(spark, folder, seed),
+        range(start, start + conditions),
+        seconds,
+        {"spark.sql.ansi.enabled": "true"},
+    )
