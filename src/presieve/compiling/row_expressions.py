@@ -21,6 +21,7 @@ from presieve.ir.terms import FALSE, App, Lit, Op, Term, Var, literal_value, str
 from presieve.ir.walk import size, subterms
 from presieve.lift.values.ranges import Interval, Ranges
 from presieve.records import replace
+from presieve.semantics.smart_constructors import without_options
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES
 from presieve.sql import functions
@@ -154,7 +155,7 @@ class Writer(Struct, frozen=True):
 
     def whole(self, term: Term, wide: bool) -> Text:
         """Write an integer as a bigint, or as a decimal."""
-        term = _bare(term)
+        term = without_options(term)
         if wide:
             return self._decimal(term)
         text = self.text(term)
@@ -263,7 +264,7 @@ def _case(writer: Writer, term: App) -> Text:
     while isinstance(last, App) and last.op is Op.ITE:
         condition, then, last = last.args
         whens.append((writer.text(condition).sql, then))
-        last = _bare(last)
+        last = without_options(last)
     values = [*(then for _, then in whens), last]
     if strip(term.sort) != INT:
         texts = [writer.text(v) for v in values]
@@ -277,13 +278,6 @@ def _case(writer: Writer, term: App) -> Text:
             type_ = _decimal_type(most)
     branches = (f"WHEN {c} THEN {v.sql}" for (c, _), v in zip(whens, texts, strict=False))
     return Text(f"CASE {' '.join(branches)} ELSE {texts[-1].sql} END", type=type_)
-
-
-def _bare(term: Term) -> Term:
-    """Remove operators that have no counterpart in Spark."""
-    while isinstance(term, App) and term.op in (Op.SOME, Op.GET):
-        (term,) = term.args
-    return term
 
 
 def _is_null(term: Term) -> bool:

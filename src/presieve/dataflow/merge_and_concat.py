@@ -187,8 +187,8 @@ def _concatenate(call: EvaluatedCall) -> Value | None:
             (n, _stack_columns([t.column(n) for t in filled], n, place, alone=alone)) for n in names
         )
         sure = all(t.sure for t in tables)
-        filled_ = any(t.filled for t in tables)
-        return Table(columns, place, filled=filled_, sure=sure, rowwise=alone)
+        has_rows = any(t.filled for t in tables)
+        return Table(columns, place, filled=has_rows, sure=sure, rowwise=alone)
 
     for table in tables:
         for name, column in table.columns:

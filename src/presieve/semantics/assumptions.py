@@ -17,9 +17,11 @@ from msgspec import Struct
 from presieve.errors import PresieveError
 from presieve.ir import assumption_codes as codes
 from presieve.ir.fold import Assumption, Problem
-from presieve.ir.sorts import INT, TIMESTAMP, TIMESTAMP_NTZ, strip
-from presieve.ir.terms import TRUE, App, Lit, Op, Term, Var, literal_value
+from presieve.ir.ops import app, conjunction, disjunction
+from presieve.ir.sorts import INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
+from presieve.ir.terms import TRUE, App, Lit, Op, Term, Var, int_lit, literal_value
 from presieve.semantics.infix import words
+from presieve.semantics.smart_constructors import is_none, unwrap_option
 from presieve.semantics.values import EXACT_INT_BOUND
 
 
@@ -148,6 +150,15 @@ def unseen_codes() -> tuple[str, ...]:
     sentences = (s.code for s in SENTENCES if s.need is AssumptionNeed.NOTHING)
     conditions = (code for code, (_, need) in CONDITIONS.items() if need is AssumptionNeed.NOTHING)
     return tuple(dict.fromkeys([*conditions, *sentences]))
+
+
+def is_exact(integer: Term) -> Term:
+    """Return the condition that an integer is missing, or below 2^53 in magnitude."""
+    value = unwrap_option(integer)
+    low, high = int_lit(-EXACT_INT_BOUND), int_lit(EXACT_INT_BOUND)
+    inside = conjunction([app(Op.PY_GT, value, low), app(Op.PY_LT, value, high)])
+    absent = [is_none(integer)] if isinstance(integer.sort, Option) else []
+    return disjunction([*absent, inside])
 
 
 def assumption_of(code: str, term: Term) -> Assumption:

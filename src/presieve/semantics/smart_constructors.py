@@ -177,9 +177,22 @@ def nan_to_null(term: Term) -> Term:
     """Return a double as an option that is none for NaN, as pandas' values come back to Spark:
     ``_create_array`` of ``pyspark/sql/pandas/serializers.py`` masks what ``isnull()`` finds.
     """
+    return ite(is_missing(term), none_lit(FLOAT), some(unwrap_option(term)))
+
+
+def is_missing(term: Term) -> Term:
+    """Return whether pandas counts a value as missing: none, or NaN."""
     absent = is_none(term)
-    missing = or_(absent, and_(negate(absent), app(Op.IS_NAN, get(term))))
-    return ite(missing, none_lit(FLOAT), some(get(term)))
+    if strip(term.sort) != FLOAT:
+        return absent
+    return or_(absent, and_(negate(absent), app(Op.IS_NAN, unwrap_option(term))))
+
+
+def without_options(term: Term) -> Term:
+    """Return a term without GET and SOME around it, which have no meaning in Spark."""
+    while isinstance(term, App) and term.op in (Op.GET, Op.SOME):
+        (term,) = term.args
+    return term
 
 
 def substitute(term: Term, values: Mapping[Var, Term]) -> Term:

@@ -26,6 +26,7 @@ from presieve.semantics.consequences import (
     same_truth,
 )
 from presieve.semantics.preimages import bounds_of, preimage
+from presieve.semantics.smart_constructors import without_options
 from presieve.semantics.thresholds import AS_SPARK, STEPS, base_of
 from presieve.smt import floats
 from presieve.smt.encodings import Enc, OptionEnc, as_text
@@ -107,7 +108,7 @@ class FunctionSymbols:
         """
         for node in self.facts:
             of_script = self._literals.get(strip(node.sort), {})
-            own = self._compared.get(_bare(node), {})
+            own = self._compared.get(without_options(node), {})
             constants = {**own, **(of_script if _is_function(node) else self._computed)}
             for constant in list(constants)[:_MOST]:
                 yield node, constant
@@ -122,14 +123,13 @@ class FunctionSymbols:
                     constant.value is not None and (op in AS_SPARK or op in _COMPARED)
                 ):
                     plain = Lit(strip(constant.sort), constant.value)
-                    self._compared.setdefault(_bare(x), {}).setdefault(plain)
+                    self._compared.setdefault(without_options(x), {}).setdefault(plain)
         self._note_functions(facts)
 
     def _note(self, terms: Sequence[Term]) -> None:
         """Collect the functions and literals that occur in the terms of the script."""
-        inner = _inside_of_steps(terms)
         for node in subterms(*terms):
-            if node not in inner and isinstance(node, Lit) and node.value is not None:
+            if isinstance(node, Lit) and node.value is not None:
                 plain = Lit(strip(node.sort), node.value)
                 self._literals.setdefault(plain.sort, {}).setdefault(plain)
         self._note_functions(terms)
@@ -137,9 +137,9 @@ class FunctionSymbols:
     def _note_functions(self, terms: Sequence[Term]) -> None:
         inner = _inside_of_steps(terms)
         for node in subterms(*terms):
-            is_new = isinstance(node, App) and has_facts(node) and node not in self.facts
-            if is_new and node not in inner:
-                assert isinstance(node, App)
+            if node in inner or node in self.facts:
+                continue
+            if isinstance(node, App) and has_facts(node):
                 self.facts[node] = ()
                 self.facts[node] = own_facts = tuple(_own_facts(node))
                 self._note(own_facts)
@@ -177,13 +177,6 @@ class FunctionSymbols:
         if bounded:
             facts.append(floats.in_range(value.value))
         return value, [f"(assert {text})" for text in facts]
-
-
-def _bare(term: Term) -> Term:
-    """Return a term without GET and SOME around it."""
-    while isinstance(term, App) and term.op in (Op.GET, Op.SOME):
-        term = term.args[0]
-    return term
 
 
 def _inside_of_steps(terms: Sequence[Term]) -> set[Term]:

@@ -30,17 +30,16 @@ from presieve.dataflow.libraries import UNMISSED, Effects
 from presieve.errors import Behind, Declined
 from presieve.ir.assumption_codes import EXACT_INT, NO_NULL
 from presieve.ir.fold import Assumption, Column, Fold, Output
-from presieve.ir.ops import app, conjunction, disjunction, negate
-from presieve.ir.terms import Op, Scope, Term, Var, int_lit
+from presieve.ir.ops import app, negate
+from presieve.ir.terms import Op, Scope, Var
 from presieve.lift.forms import Lifted
 from presieve.lift.python.shipped import function_source
 from presieve.lift.reason_words import NO_GROUPING
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
-from presieve.semantics.assumptions import FEWER_MESSAGES, NO_EFFECT, assumption_of
-from presieve.semantics.smart_constructors import get, nan_to_null, some
+from presieve.semantics.assumptions import FEWER_MESSAGES, NO_EFFECT, assumption_of, is_exact
+from presieve.semantics.smart_constructors import nan_to_null, some
 from presieve.semantics.types import column, decimal_type
-from presieve.semantics.values import EXACT_INT_BOUND
 
 _COMES_BACK = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "string", "date"))
 """Types whose values come back from pandas as they were sent, besides decimals. For integers of 64
@@ -96,7 +95,7 @@ class Unlifted:
             if k.name in typed:
                 facts.append(assumption_of(NO_NULL, negate(app(Op.IS_NONE, term))))
             elif k.type == "bigint" and self.is_read(k.name):
-                facts.append(assumption_of(EXACT_INT, _is_exact(term)))
+                facts.append(assumption_of(EXACT_INT, is_exact(term)))
         fold = self._fold(names, passes, by_row=True)
         return replace(fold, assumptions=(*facts, *fold.assumptions))
 
@@ -220,14 +219,6 @@ SEEN_ALIKE: Mapping[str, frozenset[str]] = {
 the column holds (:data:`presieve.dataflow.abstract_values.Mixed`). An integer that no double holds
 is no DOUBLE alone, and rounded beside NaN; a column of NaN alone is none of dates.
 """
-
-
-def _is_exact(integer: Term) -> Term:
-    """State that an integer is missing, or below 2^53 in magnitude."""
-    value = get(integer)
-    low, high = int_lit(-EXACT_INT_BOUND), int_lit(EXACT_INT_BOUND)
-    inside = conjunction([app(Op.PY_GT, value, low), app(Op.PY_LT, value, high)])
-    return disjunction([app(Op.IS_NONE, integer), inside])
 
 
 def _comes_back(type_: str, *, by_row: bool) -> bool:

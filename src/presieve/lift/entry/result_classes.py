@@ -28,6 +28,7 @@ Classes: TypeAlias = frozenset[type]
 
 _NONE = type(None)
 _CLASS_OF: Mapping[Sort | None, type] = {**CLASS_OF, TIMESTAMP: dt.datetime}
+"""The classes of values, with those of instants, which come as the time that a clock shows."""
 _NUMBERS = (bool, int, float)
 _FLOATS = (
     *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "copysign", "cos"),

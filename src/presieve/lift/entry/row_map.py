@@ -35,7 +35,7 @@ from types import FunctionType
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Fold, Output
 from presieve.ir.sorts import FLOAT, INT, Decimal, Option, strip
-from presieve.ir.terms import TRUE, Scope, Term, none_lit
+from presieve.ir.terms import TRUE, Scope, Term
 from presieve.ir.walk import variables
 from presieve.lift.entry.attempt import LiftAttempt, collect_lifted
 from presieve.lift.entry.yielded_tables import result_of_yield, table_of
@@ -45,7 +45,6 @@ from presieve.lift.execution.statements import execute, machine
 from presieve.lift.forms import ColumnsFunction, Lifted, LiftRequest, RowsFunction
 from presieve.lift.models.pandas import series
 from presieve.lift.models.pandas.arithmetic import make_exact
-from presieve.lift.models.pandas.series import missing
 from presieve.lift.models.pyarrow.arrays import array
 from presieve.lift.python.names import own_names, parameters
 from presieve.lift.python.shipped import function_source
@@ -55,7 +54,10 @@ from presieve.lift.values.symbolic import Clash, TupleV, Unbound, Value, describ
 from presieve.lift.values.whole_columns import GIVEN, TABLE, FrameV, PartV, SeriesV, VectorV
 from presieve.records import replace
 from presieve.semantics.assumptions import RESULT_FITS
-from presieve.semantics.smart_constructors import ite, some, unwrap_option
+from presieve.semantics.smart_constructors import (
+    nan_to_null,
+    some,
+)
 from presieve.semantics.types import UNSUPPORTED, SchemaColumn, display_result_type, sort_of
 
 AS_NUMPY = {
@@ -237,7 +239,7 @@ def _pandas_value(m: SymbolicMachine, v: VectorV, column: SchemaColumn) -> Term:
         if not m.ranges.fits(v.term, column.type):
             m.columns.add_assumptions([RESULT_FITS.of(name=column.name, type=column.type)])
     if base == FLOAT:
-        return ite(missing(v.term), none_lit(FLOAT), some(unwrap_option(v.term)))
+        return nan_to_null(v.term)
     return some(v.term)
 
 

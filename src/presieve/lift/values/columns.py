@@ -19,7 +19,7 @@ from presieve.ir import assumption_codes as codes
 from presieve.ir.fold import Assumption, Column
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
-from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit, int_lit, none_lit
+from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit, none_lit
 from presieve.lift.forms import HiddenCall, LiftRequest
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.checkpoint import Restorable
@@ -27,8 +27,7 @@ from presieve.lift.values.holes import Holes
 from presieve.lift.values.symbolic import Scalar, Traits
 from presieve.lift.values.whole_columns import NullableV
 from presieve.semantics import types
-from presieve.semantics.assumptions import assumption_of
-from presieve.semantics.values import EXACT_INT_BOUND
+from presieve.semantics.assumptions import assumption_of, is_exact
 
 NUMBERS = none_lit(FLOAT)
 """A tracked constant: doubles of columns are sorted, and so assumed to be numbers."""
@@ -165,12 +164,7 @@ class LiftedColumns:
     def _assume_exact(self, column: Column, as_doubles: bool) -> None:
         if column.type != "bigint" or not as_doubles:
             return
-        var = self._variable(column)
-        nullable = isinstance(column.sort, Option)
-        inner = app(Op.GET, var) if nullable else var
-        low, high = (app(o, inner, int_lit(n)) for o, n in _EXACT)
-        none = [app(Op.IS_NONE, var)] if nullable else []
-        self._assume(codes.EXACT_INT, column.name, disjunction([*none, conjunction([low, high])]))
+        self._assume(codes.EXACT_INT, column.name, is_exact(self._variable(column)))
 
     def type_of(self, name: str) -> str:
         """Return the Spark type of a column."""
@@ -286,9 +280,6 @@ class LiftedColumns:
         typed = types.row_column if self.single else types.column
         columns = (typed(c.name, c.type, c.nullable) for c in self.request.schema if wanted(c.name))
         return tuple(c for c in columns if c is not None)
-
-
-_EXACT = ((Op.PY_GT, -EXACT_INT_BOUND), (Op.PY_LT, EXACT_INT_BOUND))
 
 
 def _decline(code: str, reason: str) -> NoReturn:

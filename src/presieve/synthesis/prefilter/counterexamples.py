@@ -8,6 +8,7 @@ each key.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from itertools import islice, product
 from random import Random
 
@@ -26,18 +27,25 @@ _ALL = 5_000
 
 
 class Counterexamples:
-    """Keys around the constants of a predicate."""
+    """Keys around the constants of a predicate, which are made when they are first asked."""
 
     def __init__(self, problem: Problem, predicate: Term) -> None:
-        names = [c.name for c in problem.fold.keys]
-        columns = Space(problem, extra=(predicate,)).key_columns
+        self._problem, self._predicate = problem, predicate
+        self._known: dict[Term, int] = {}
+
+    @cached_property
+    def _keys(self) -> list[dict[tuple[Scope, str], Value]]:
+        names = [c.name for c in self._problem.fold.keys]
+        columns = Space(self._problem, extra=(self._predicate,)).key_columns
         samples = [[v for r in c.regions if r.possible for v in r.samples[:1]] for c in columns]
         keys: list[tuple[Value, ...]] = list(islice(product(*samples), _ALL))
         if len(keys) > _MOST:
             keys = Random(0).sample(keys, _MOST)
-        self._keys = [key_env(dict(zip(names, key, strict=True))) for key in keys]
-        self._all = (1 << len(keys)) - 1
-        self._known: dict[Term, int] = {}
+        return [key_env(dict(zip(names, key, strict=True))) for key in keys]
+
+    @cached_property
+    def _all(self) -> int:
+        return (1 << len(self._keys)) - 1
 
     def refute(self, premise: Term, conclusion: Term) -> bool:
         """Whether the premise holds for one of the keys, and the conclusion does not."""

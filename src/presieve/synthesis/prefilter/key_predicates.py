@@ -36,6 +36,7 @@ from presieve.semantics.consequences import (
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.preimages import EXTENTS, preimage
+from presieve.semantics.smart_constructors import without_options
 from presieve.semantics.thresholds import AS_SPARK, MIRRORED, base_of
 from presieve.semantics.values import INT_RANGES
 from presieve.synthesis.prefilter.predicate_logic import (
@@ -458,9 +459,8 @@ def _rebuild(op: Op, args: tuple[Term, ...]) -> Term:
 
 
 def _bare(term: Term) -> Term:
-    """The term without SOME and GET, which have no meaning in Spark."""
-    if isinstance(term, App) and term.op in (Op.SOME, Op.GET):
-        return _bare(term.args[0])
+    """The term without SOME and GET; of a literal of an option, that of its value."""
+    term = without_options(term)
     if isinstance(term, Lit) and isinstance(term.sort, Option) and term.value is not None:
         return Lit(term.sort.of, term.value)
     return term

@@ -13,7 +13,7 @@ integers is assumed to be exact as a double, and to fit the type that NumPy comp
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -46,7 +46,7 @@ from presieve.lift.reason_words import operator
 from presieve.lift.values.symbolic import Value
 from presieve.lift.values.whole_columns import VectorV
 from presieve.records import replace
-from presieve.semantics.assumptions import assumption_of
+from presieve.semantics.assumptions import assumption_of, is_exact
 from presieve.semantics.smart_constructors import (
     and_,
     apply_function,
@@ -257,24 +257,14 @@ def _of_integers(operands: _Operands) -> VectorV:
         fit_integers(m, term, "bigint")
         if isinstance(term.sort, Option):
             make_exact(m, term)
-    return replace_narrow(operands.column(term), narrow=narrow)
-
-
-def replace_narrow(v: VectorV, *, narrow: bool) -> VectorV:
-    """Return the column as an array of integers of 32 bits, or not."""
-    return VectorV(v.term, v.rows, None, narrow, v.ordered, v.array, v.by)
+    return replace(operands.column(term), narrow=narrow)
 
 
 def make_exact(m: SymbolicMachine, term: Term) -> None:
     """Assume that the integers of a computed column are exact as doubles, unless they must be."""
     magnitude = m.ranges.magnitude(term)
     if magnitude is None or magnitude >= EXACT_INT_BOUND:
-        low, high = -EXACT_INT_BOUND, EXACT_INT_BOUND
-        inside = [
-            app(Op.PY_GT, unwrap_option(term), int_lit(low)),
-            app(Op.PY_LT, unwrap_option(term), int_lit(high)),
-        ]
-        _assume(m, EXACT_INT, term, inside)
+        m.columns.add_assumptions([assumption_of(EXACT_INT, is_exact(term))])
 
 
 def fit_integers(m: SymbolicMachine, term: Term, type_: str) -> None:
@@ -283,11 +273,8 @@ def fit_integers(m: SymbolicMachine, term: Term, type_: str) -> None:
     assert limits is not None
     if not m.ranges.fits(term, type_):
         low, high = (int_lit(n) for n in limits)
-        inside = [app(Op.PY_GE, unwrap_option(term), low), app(Op.PY_LE, unwrap_option(term), high)]
-        _assume(m, INT_RANGE, term, inside)
-
-
-def _assume(m: SymbolicMachine, code: str, term: Term, inside: Sequence[Term]) -> None:
-    absent = [is_none(term)] if isinstance(term.sort, Option) else []
-    condition = disjunction([*absent, conjunction(inside)])
-    m.columns.add_assumptions([assumption_of(code, condition)])
+        number = unwrap_option(term)
+        inside = conjunction([app(Op.PY_GE, number, low), app(Op.PY_LE, number, high)])
+        absent = [is_none(term)] if isinstance(term.sort, Option) else []
+        condition = disjunction([*absent, inside])
+        m.columns.add_assumptions([assumption_of(INT_RANGE, condition)])

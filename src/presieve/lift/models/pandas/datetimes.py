@@ -20,20 +20,22 @@ from presieve.ir.sorts import DATE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Optio
 from presieve.ir.terms import FALSE, Op, Term, int_lit, none_lit
 from presieve.lift.execution.count_fields import any_row
 from presieve.lift.execution.state import Comparison, ModelCall, SymbolicMachine
-from presieve.lift.models.pandas.series import (
-    compare_vectors,
-    like,
-    missing,
-    present_rows,
-    vector,
-)
+from presieve.lift.models.pandas.series import compare_vectors, like, present_rows, vector
 from presieve.lift.models.registry import function
 from presieve.lift.python.names import scalar_constant
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.symbolic import Scalar, Value, constant_of, describe
 from presieve.lift.values.whole_columns import CalendarV, VectorV
 from presieve.records import replace
-from presieve.semantics.smart_constructors import and_, apply_function, get, is_none, ite, some
+from presieve.semantics.smart_constructors import (
+    and_,
+    apply_function,
+    get,
+    is_missing,
+    is_none,
+    ite,
+    some,
+)
 from presieve.semantics.values import date_of
 
 _FLIPPED: dict[type[ast.cmpop], ast.cmpop] = {
@@ -118,7 +120,7 @@ def compare(comparison: Comparison) -> VectorV:
         return compare(Comparison(m, flow, _FLIPPED.get(type(op), op), right, left))
     start, end = _interval(m, right)
     v = left.of
-    gaps = and_(v.rows, missing(v.term))
+    gaps = and_(v.rows, is_missing(v.term))
     if type(op) in _FLIPPED and gaps != FALSE:
         # If all are missing, pandas types the dates as times, which have no order with dates.
         some, none = any_row(m, present_rows(v)), any_row(m, gaps)

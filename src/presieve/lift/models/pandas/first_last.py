@@ -15,10 +15,19 @@ from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, none_lit
 from presieve.lift.execution.count_fields import field
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.reductions import at_end, element_value
-from presieve.lift.models.pandas.series import column_of, missing, small
+from presieve.lift.models.pandas.series import column_of, small
 from presieve.lift.values.symbolic import TableV, Value
 from presieve.lift.values.whole_columns import PartV, VectorV
-from presieve.semantics.smart_constructors import and_, any_value, get, is_none, ite, or_, some
+from presieve.semantics.smart_constructors import (
+    and_,
+    any_value,
+    get,
+    is_missing,
+    is_none,
+    ite,
+    or_,
+    some,
+)
 
 
 def row_table(m: SymbolicMachine, flow: Flow, frame: PartV, *, last: bool) -> TableV:
@@ -54,7 +63,7 @@ def _better(m: SymbolicMachine, v: VectorV, last: bool) -> tuple[Term, Term]:
     has_row = field(m, flag, FALSE, lambda seen: or_(seen, v.rows))
     name = m.reduction_name(f"key({key.name or ''})", ("key", key.term, v.rows, last, ascending))
     best = Var(Scope.ACC, name, Option(base))
-    absent = missing(key.term)
+    absent = is_missing(key.term)
     element, so_far = get(key.term), get(best)
     op = {(True, False): Op.PY_LT, (False, False): Op.PY_GT, (True, True): Op.PY_GE}.get(
         (ascending, last), Op.PY_LE

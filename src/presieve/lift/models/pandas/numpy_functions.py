@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from presieve.ir.ops import app, negate
+from presieve.ir.ops import negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, strip
-from presieve.ir.terms import TRUE, Lit, Op, Term
+from presieve.ir.terms import TRUE, Lit, Term
 from presieve.lift.execution.aliasing import fresh
 from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.builtins import mathematics
@@ -16,7 +16,7 @@ from presieve.lift.models.registry import function
 from presieve.lift.values.symbolic import NoneV, RowListV, Scalar, Value, describe
 from presieve.lift.values.whole_columns import AccessV, FrameV, NullableV, PartV, VectorV
 from presieve.records import replace
-from presieve.semantics.smart_constructors import and_, get, is_none, or_
+from presieve.semantics.smart_constructors import is_missing, is_none
 
 
 @function("numpy.isnan", arguments=1, fresh=True)
@@ -83,17 +83,17 @@ def _repeat(call: ModelCall, of: VectorV | PartV | None) -> Value:
 
 
 @function("pandas.isna", "pandas.isnull", "pandas.notna", "pandas.notnull", arguments=1, fresh=True)
-def is_missing(call: ModelCall) -> Value:
+def test_values(call: ModelCall) -> Value:
     """``pandas.isna`` and ``pandas.notna`` of a column, or of a value: None, NaN or NaT."""
     present = call.name.startswith("not")
     v = series.vector(call.m, call.args[0])
     if v is not None:
         return series.test_missing(call.m, v, present=present)
-    missing = _is_missing(call)
+    missing = _missing_test(call)
     return boolean(call.flow.decided(negate(missing) if present else missing))
 
 
-def _is_missing(call: ModelCall) -> Term:
+def _missing_test(call: ModelCall) -> Term:
     value = call.m.force(call.args[0], call.flow)
     if isinstance(value, NoneV):
         return TRUE
@@ -103,10 +103,7 @@ def _is_missing(call: ModelCall) -> Term:
         return is_none(value.term)
     if not isinstance(value, Scalar):
         raise call.decline("unsupported-operation", f"isna of {describe(value)}")
-    absent = is_none(value.term)
-    if value.base != FLOAT:
-        return absent
-    return or_(absent, and_(negate(absent), app(Op.IS_NAN, get(value.term))))
+    return is_missing(value.term)
 
 
 @function(*(f"numpy.{n}" for n in ("max", "min", "sum", "mean", "any", "all")), arguments=1)

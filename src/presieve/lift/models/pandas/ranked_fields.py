@@ -15,11 +15,20 @@ from presieve.ir.sorts import BOOL, FLOAT, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit, none_lit
 from presieve.lift.execution.count_fields import any_row, count_of, field_with
 from presieve.lift.execution.state import Flow, SymbolicMachine
-from presieve.lift.models.pandas.series import missing, present_rows, small, there
+from presieve.lift.models.pandas.series import present_rows, small, there
 from presieve.lift.models.pandas.signed_zeros import either_zero, one_zero
 from presieve.lift.values.whole_columns import TopV, VectorV
 from presieve.records import replace
-from presieve.semantics.smart_constructors import and_, any_value, get, is_none, ite, or_, some
+from presieve.semantics.smart_constructors import (
+    and_,
+    any_value,
+    get,
+    is_missing,
+    is_none,
+    ite,
+    or_,
+    some,
+)
 
 
 class Places(Struct, frozen=True):
@@ -77,7 +86,7 @@ def _of_keys(m: SymbolicMachine, flow: Flow, v: VectorV, top: TopV, *, full: boo
     taken = tuple(negate(is_none(t)) for t in values)
     if not full:
         return Places(tuple(values), ())
-    gaps = any_row(m, and_(v.rows, missing(v.term)))
+    gaps = any_row(m, and_(v.rows, is_missing(v.term)))
     if gaps == FALSE:
         return Places(tuple(values), taken)
     count = count_of(m, flow, v.rows)
@@ -90,7 +99,7 @@ def _of_keys(m: SymbolicMachine, flow: Flow, v: VectorV, top: TopV, *, full: boo
 def _beside_keys(m: SymbolicMachine, of: VectorV, top: TopV) -> Places:
     """Return the places of a column other than the one by which the rows are sorted."""
     key = top.by.key
-    absent, x = missing(key.term), get(key.term)
+    absent, x = is_missing(key.term), get(key.term)
     op = Op.PY_LT if top.by.upwards else Op.PY_GT
     word = "least" if top.by.upwards else "greatest"
     values: list[Term] = []

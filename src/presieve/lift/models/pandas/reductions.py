@@ -31,7 +31,7 @@ from presieve.lift.execution.count_fields import (
 )
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas import sums_of_doubles
-from presieve.lift.models.pandas.series import NAN, column_of, missing, present_rows, small
+from presieve.lift.models.pandas.series import NAN, column_of, present_rows, small
 from presieve.lift.models.pandas.signed_zeros import either_zero
 from presieve.lift.values.symbolic import Scalar, Traits, Value
 from presieve.lift.values.whole_columns import DistinctV, LabelV, NullableV, PartV, VectorV
@@ -40,6 +40,7 @@ from presieve.semantics.smart_constructors import (
     any_value,
     as_float,
     get,
+    is_missing,
     is_none,
     ite,
     or_,
@@ -112,12 +113,12 @@ def extreme(m: SymbolicMachine, flow: Flow, v: VectorV, op: Op) -> Value:
     small(m, v)
     best, _, _ = _best(m, v, op)
     if base in _OBJECTS:
-        nothing = any_row(m, and_(v.rows, missing(v.term)))
+        nothing = any_row(m, and_(v.rows, is_missing(v.term)))
         m.fail(flow, and_(nothing, negate(is_none(best))))
     chosen: Term = best
     if base == FLOAT:
         chosen = either_zero(m, best, v.term, v.rows)
-    always_present = v.rows == TRUE and (base == FLOAT or missing(v.term) == FALSE)
+    always_present = v.rows == TRUE and (base == FLOAT or is_missing(v.term) == FALSE)
     return NullableV(chosen, always_present, wide=always_present and not v.narrow)
 
 
@@ -166,7 +167,7 @@ def mean(m: SymbolicMachine, flow: Flow, v: VectorV) -> Value:
     count = count_of(m, flow, present_rows(v))
     empty = app(Op.PY_EQ, count, int_lit(0))
     quotient = app(Op.FLOAT_DIV, as_float(top), as_float(count))
-    wide = v.rows == TRUE and missing(v.term) == FALSE
+    wide = v.rows == TRUE and is_missing(v.term) == FALSE
     return Scalar(ite(empty, NAN, quotient), Traits(maybe_nan=True, numpy=True, wide=wide))
 
 
@@ -253,7 +254,7 @@ def at_label(m: SymbolicMachine, flow: Flow, cell: LabelledElement) -> Value:
     if base == FLOAT:
         # A missing element counts as the worst one; it is selected if it comes first.
         worst = float_lit(float("-inf" if label.op is Op.PY_GT else "inf"))
-        keys = VectorV(ite(missing(v.term), worst, get(v.term)), v.rows, v.name)
+        keys = VectorV(ite(is_missing(v.term), worst, get(v.term)), v.rows, v.name)
         m.fail(flow, negate(any_row(m, present_rows(v))))
     best, better, _ = _best(m, keys, label.op)
     target = column_of(m, frame, column)

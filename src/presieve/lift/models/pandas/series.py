@@ -34,6 +34,7 @@ from presieve.semantics.smart_constructors import (
     and_,
     as_float,
     get,
+    is_missing,
     is_none,
     ite,
     or_,
@@ -93,14 +94,6 @@ def is_whole(value: Value) -> bool:
     """Return whether this is a table or a column of pandas or pyarrow, or a part of one."""
     arrow = ArrowColumnV | ArrayV | BatchV | CellV | ArrowKeyV
     return isinstance(value, SeriesV | FrameV | VectorV | PartV | arrow)
-
-
-def missing(term: Term) -> Term:
-    """Return whether pandas counts the element as missing."""
-    absent = is_none(term)
-    if strip(term.sort) != FLOAT:
-        return absent
-    return or_(absent, and_(negate(absent), app(Op.IS_NAN, unwrap_option(term))))
 
 
 def small(m: SymbolicMachine, v: VectorV, *, beside: VectorV | None = None) -> None:
@@ -298,7 +291,7 @@ def as_double(term: Term) -> Term:
 def test_missing(m: SymbolicMachine, v: VectorV, *, present: bool) -> VectorV:
     """Evaluate ``column.isna()`` or ``column.notna()``."""
     m.columns.ask(v.term)
-    return like(there(v.term) if present else missing(v.term), v)
+    return like(there(v.term) if present else is_missing(v.term), v)
 
 
 def among(m: SymbolicMachine, v: VectorV, items: tuple[Value, ...]) -> VectorV:
@@ -324,7 +317,8 @@ def fill_missing(m: SymbolicMachine, v: VectorV, value: Value) -> VectorV:
         raise DeclineSignal("unsupported-operation", f"fillna of {describe(value)} here")
     if base == INT:
         return _fill_integers(m, v, constant.term)
-    return VectorV(ite(missing(v.term), constant.term, get(v.term)), v.rows, None, False, v.ordered)
+    term = ite(is_missing(v.term), constant.term, get(v.term))
+    return VectorV(term, v.rows, None, False, v.ordered)
 
 
 def _fill_integers(m: SymbolicMachine, v: VectorV, filler: Term) -> VectorV:

@@ -15,7 +15,7 @@ from presieve.ir.sorts import BOOL, INT, STRING, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, int_lit, none_lit, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.builtins import regular_expressions, strings
-from presieve.lift.models.pandas.series import missing, vector
+from presieve.lift.models.pandas.series import vector
 from presieve.lift.models.registry import Model, method
 from presieve.lift.values.symbolic import Known, Scalar, Value, constant_of
 from presieve.lift.values.whole_columns import AccessV, SplitsV, VectorV
@@ -25,6 +25,7 @@ from presieve.semantics.smart_constructors import (
     and_,
     apply_function,
     fold_constants,
+    is_missing,
     ite,
     or_,
     some,
@@ -46,7 +47,7 @@ def _column(m: SymbolicMachine, owner: Value) -> VectorV | None:
 def _of_elements(v: VectorV, term: Term) -> VectorV:
     """Build a column of ``term`` for each text; missing elements stay missing."""
     if isinstance(v.term.sort, Option):
-        term = ite(missing(v.term), none_lit(term.sort), some(term))
+        term = ite(is_missing(v.term), none_lit(term.sort), some(term))
     return VectorV(term, v.rows, None, False, v.ordered, by=v.by)
 
 
@@ -158,7 +159,7 @@ def _condition_column(call: ModelCall, v: VectorV, condition: Term | None) -> Ve
     if not isinstance(filler, Scalar) or filler.base != BOOL or not isinstance(filler.term, Lit):
         return None
     if isinstance(v.term.sort, Option):
-        absent = missing(v.term)
+        absent = is_missing(v.term)
         no = filler.term == FALSE
         condition = and_(negate(absent), condition) if no else or_(absent, condition)
     return VectorV(condition, v.rows, None, False, v.ordered, by=v.by)
@@ -240,7 +241,7 @@ def item_of(of: SplitsV | VectorV, key: Value) -> VectorV | None:
         return None
     term = ite(lacks, none_lit(STRING), some(part)) if lacks != FALSE else part
     if isinstance(v.term.sort, Option):
-        term = ite(missing(v.term), none_lit(STRING), some(term))
+        term = ite(is_missing(v.term), none_lit(STRING), some(term))
     return VectorV(term, v.rows, None, False, v.ordered, by=v.by, loose=lacks != FALSE)
 
 

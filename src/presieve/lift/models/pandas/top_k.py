@@ -21,7 +21,7 @@ from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas import first_last
 from presieve.lift.models.pandas.ranked_fields import Places, places_of
 from presieve.lift.models.pandas.reductions import element_value, within
-from presieve.lift.models.pandas.series import NAN, as_double, column_of, missing, part, vector
+from presieve.lift.models.pandas.series import NAN, as_double, column_of, part, vector
 from presieve.lift.models.pandas.signed_zeros import either_zero
 from presieve.lift.models.registry import method
 from presieve.lift.values.symbolic import ListV, Scalar, Traits, Value, constant_of
@@ -35,7 +35,16 @@ from presieve.lift.values.whole_columns import (
     VectorV,
 )
 from presieve.records import replace
-from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_, some
+from presieve.semantics.smart_constructors import (
+    and_,
+    as_float,
+    get,
+    is_missing,
+    is_none,
+    ite,
+    or_,
+    some,
+)
 from presieve.semantics.values import EXACT_INT_BOUND
 
 MOST = 8
@@ -243,7 +252,7 @@ def extreme(call: ModelCall, top: TopV) -> Value | None:
         best = ite(better, some(get(value)), best)
         if first:
             break
-    always_present = of.rows == TRUE and (sort == FLOAT or missing(of.term) == FALSE)
+    always_present = of.rows == TRUE and (sort == FLOAT or is_missing(of.term) == FALSE)
     if sort == FLOAT:
         best = either_zero(m, best, of.term, of.rows)
     return NullableV(best, always_present, wide=always_present and not of.narrow)
