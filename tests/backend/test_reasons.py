@@ -180,7 +180,7 @@ def test_table_functions_for_each_row(rows: DataFrame) -> None:
     plan = str(df._jdf.queryExecution().optimizedPlan().toString())
     assert plan.index("Words") < plan.index("Filter")
     (alone,) = explain(followed.filter("k = 1 AND word = 'Text'")).data.left_alone
-    assert "filters on what table functions return for a row stay" in alone.reason
+    assert "filters on what _Words returns for a row stay above it" in alone.reason
 
 
 @pytest.mark.classic("plans of Spark Connect do not name the fields of a result")

@@ -70,7 +70,7 @@ def _note(node: Node, names: list[str], by_path: dict[tuple[int, ...], Node]) ->
     calls_inside = [n for n in nodes_inside(node.fields) if n["class"] in _FUNCTIONS]
     random = [str(n.get("name")) for n in calls_inside if n.get("udfDeterministic") is False]
     if node.kind == LATERAL_JOIN:
-        return _note_of_lateral_join(node, random, by_path)
+        return _note_of_lateral_join(node, random, names, by_path)
     if node.kind == FILTER and random:
         reason = f"the filter calls {random[0]}, which is declared asNondeterministic()"
         return Declined("nondeterministic-udf", reason)
@@ -84,7 +84,7 @@ def _note(node: Node, names: list[str], by_path: dict[tuple[int, ...], Node]) ->
 
 
 def _note_of_lateral_join(
-    node: Node, random: list[str], by_path: dict[tuple[int, ...], Node]
+    node: Node, random: list[str], names: list[str], by_path: dict[tuple[int, ...], Node]
 ) -> Declined | None:
     """Explain why filters stay above table functions that are called for each row of a table.
     Spark makes a ``Generate`` of such a join (``OptimizeOneRowRelationSubquery`` of
@@ -107,7 +107,8 @@ def _note_of_lateral_join(
     others = [n for n in over[len(above) :] if n.kind == FILTER]
     if not others and read.isdisjoint(returned):
         return None
-    return Declined("operator", "filters on what table functions return for a row stay above them")
+    reason = f"filters on what {', '.join(names)} returns for a row stay above it"
+    return Declined("operator", reason)
 
 
 def _name(node: Node) -> str:
