@@ -219,12 +219,103 @@ def choices_by_row(batches):
         yield pdf
 
 
+def skipped_without_rows(batches):
+    for pdf in batches:
+        if pdf.empty:
+            continue
+        high = pdf[pdf["x"] > 1]
+        yield high.assign(m=high["x"] * 2)
+
+
+def given_if_there_are_rows(batches):
+    for pdf in batches:
+        high = pdf[pdf["x"] > 1]
+        if len(high) > 0:
+            yield high
+
+
+def skipped_without_chosen_rows(batches):
+    for pdf in batches:
+        high = pdf[pdf["x"] > 1]
+        if not len(high):
+            continue
+        high = high.assign(m=high["x"] * 2)
+        yield high
+
+
+def returned_generator(batches):
+    limit = 1
+    return (pdf[pdf["x"] > limit] for pdf in batches if len(pdf))
+
+
+def _doubled(pdf):
+    return pdf.assign(m=pdf["x"] * 2)
+
+
+def mapped(batches):
+    return map(_doubled, batches)
+
+
+def whole_batch_if_a_row_is_chosen(batches):
+    for pdf in batches:
+        if pdf[pdf["x"] > 1].empty:
+            continue
+        yield pdf
+
+
+def batch_if_a_row_is_chosen(batches):
+    for pdf in batches:
+        high = pdf[pdf["x"] > 1]
+        if high.empty:
+            continue
+        yield pdf
+
+
+def marked_if_a_row_is_chosen(batches):
+    for pdf in batches:
+        high = pdf[pdf["x"] > 1]
+        mark = "some"
+        if high.empty:
+            mark = "none"
+        yield pdf.assign(m=mark)
+
+
+def several_chosen(batches):
+    for pdf in batches:
+        high = pdf[pdf["x"] > 1]
+        if len(high) > 1:
+            yield high
+
+
+def marked_by_the_part_before(batches):
+    for pdf in batches:
+        mark = "none"
+        for number in [1, 2]:
+            part = pdf[pdf["t"] == number]
+            yield part.assign(m=mark)
+            if part.empty:
+                continue
+            mark = "some"
+
+
+def ended_without_rows(batches):
+    for pdf in batches:
+        high = pdf[pdf["x"] > 1]
+        if high.empty:
+            return
+        yield high
+
+
 KEEPING = (
+    *(skipped_without_rows, given_if_there_are_rows, skipped_without_chosen_rows),
+    *(returned_generator, mapped),
     *(lists_by_row, lambdas_by_row, choices_by_row),
     *(constants, set_up_before, numbers_as_doubles),
     _matching(re.compile("^[a-z]")),
 )
 SPOILED = (
+    *(whole_batch_if_a_row_is_chosen, batch_if_a_row_is_chosen, marked_if_a_row_is_chosen),
+    *(several_chosen, marked_by_the_part_before, ended_without_rows),
     *(by_size, counted, in_a_list, first_only, stopped, filled_from_above),
     *(table_filled_from_above, integers_if_all_are, by_position, several_at_least),
     *(lengths_as_texts, quotients_as_texts, applied_to_chosen_rows, running_total),

@@ -15,6 +15,7 @@ HELPERS = """
 import datetime
 import itertools
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -83,6 +84,27 @@ ALONE = (
         "pdf['q'] = pdf['s'].str.len()",
         "pdf['r'] = np.where(pdf['q'] > 1, 'long', 'short')",
     ),
+    lines("w = np.array([0.5, 2.0])", "pdf['r'] = pdf['x'] * w[0] + w[1]", type_="double"),
+    lines("w = np.asarray([0, 1, 5])", "pdf['r'] = np.digitize(pdf['x'], w)", type_="bigint"),
+    ("pdf['r'] = np.digitize(pdf['m'], [0, 1, 5], right=True)", "bigint"),
+    ("pdf['r'] = pd.cut(pdf['x'], np.array([0, 1, 2]), labels=['a', 'b']).astype(str)", "string"),
+    (r"pdf['r'] = pdf['s'].str.extract(r'(\w)', expand=False)", "string"),
+    lines(
+        r"pattern = re.compile(r'b|(\d)')", "pdf['r'] = pdf['s'].str.extract(pattern, expand=False)"
+    ),
+    ("pdf['r'] = pd.to_datetime(pdf['c']).dt.day_name()", "string"),
+    lines("pdf = pdf.query('x >= 1 and not x == 2.0')", "pdf['r'] = 'z'"),
+    lines("pdf = pdf.query(\"(s == 'a') | (s != 'ab')\")", "pdf['r'] = 'z'"),
+    lines("pdf = pdf.query(\"not (s == 'a' or n > 0)\")", "pdf['r'] = 'z'"),
+    lines(
+        "def parsed(s):",
+        "    if s is None:",
+        "        return {}",
+        "    return json.loads('{}')",
+        "docs = [parsed(s) for s in pdf['s']]",
+        "pdf['r'] = [float(len(d.get('sizes', []))) for d in docs]",
+        type_="double",
+    ),
 )
 
 _OTHER_ROWS = (
@@ -95,6 +117,36 @@ _OTHER_ROWS = (
     lines("most = [v for v in pdf['x']][-1]", "pdf = pdf[pdf['x'] >= most]", "pdf['r'] = 'z'"),
     lines("pdf['r'] = 0", "pdf.loc[pdf['x'] > pdf['x'].iloc[0], 'r'] = 1", type_="int"),
     ("pdf['r'] = pdf['n'].isin(pdf['m'])", "boolean"),
+    lines("w = np.array([pdf['x'].max(), 1.0])", "pdf['r'] = pdf['x'] * w[0]", type_="double"),
+    lines(
+        "w = np.array([1.0, 2.0])",
+        "w[0] = pdf['x'].max()",
+        "pdf['r'] = pdf['x'] * w[0]",
+        type_="double",
+    ),
+    lines(
+        "w = np.array([1.0, 2.0])", "w.fill(len(pdf))", "pdf['r'] = pdf['x'] * w[0]", type_="double"
+    ),
+    lines(
+        "w = np.array([1.0, 2.0])",
+        "np.add(w, len(pdf), w)",
+        "pdf['r'] = pdf['x'] * w[1]",
+        type_="double",
+    ),
+    lines(
+        "w = [1.0, 2.0]",
+        "w[0] = pdf['x'].max()",
+        "pdf['r'] = pdf['x'] * np.array(w)[0]",
+        type_="double",
+    ),
+    lines(
+        "ws = [np.array([1.0]) if v > 0 else np.array([2.0]) for v in pdf['x']]",
+        "pdf['r'] = pdf['x'] * ws[0][0]",
+        type_="double",
+    ),
+    ("pdf['r'] = np.digitize(pdf['x'], sorted(pdf['m']))", "bigint"),
+    ("pdf['r'] = pdf['x'] * np.array([2.0, 3.0])", "double"),
+    lines("pdf = pdf.query('x >= x.mean()')", "pdf['r'] = 'z'"),
     lines(
         "seen = [v for v in pdf['x']]", "pdf['r'] = [seen.index(v) for v in pdf['x']]", type_="int"
     ),

@@ -117,7 +117,7 @@ class AbstractColumn(Struct, frozen=True):
     the index, by name; None if it has other labels. ``holds`` are the input columns whose values
     its items may be. ``text``: they are texts, in a column of objects. ``plain``: items are texts,
     dates or decimals of the input, or missing, whose values do not depend on what stands beside
-    them. ``named``: the labels are texts of the program.
+    them. ``named``: the labels are texts of the program. ``fixed``: the items depend on no row.
     """
 
     keys: frozenset[str] = NO_KEYS
@@ -135,6 +135,7 @@ class AbstractColumn(Struct, frozen=True):
     text: bool = False
     plain: bool = False
     named: bool = False
+    fixed: bool = False
 
 
 class Ref(Struct, frozen=True):
@@ -441,6 +442,7 @@ def join_columns(a: AbstractColumn, b: AbstractColumn) -> AbstractColumn:
         mixed=_either(a.mixed, b.mixed),
         plain=a.plain and b.plain,
         named=a.named and b.named,
+        fixed=a.fixed and b.fixed,
     )
 
 

@@ -50,6 +50,7 @@ from presieve.dataflow.context import (
     GaveUp,
     Given,
     Note,
+    Returned,
     TableFacts,
 )
 from presieve.dataflow.free_names import of_object, open_owner
@@ -104,9 +105,9 @@ def dataflow(request: AnalysisRequest) -> Dataflow:
         _bind_parameters(a, s)
         a.returns.append([])
         if statements.block(a, node.body, s):
-            a.returns[-1].append((AbstractScalar(), s))
+            a.returns[-1].append(Returned(AbstractScalar(), s))
         if request.form == "group":
-            for value, state in a.returns[-1]:
+            for value, state, _ in a.returns[-1]:
                 a.results.append(result_of(a, state, value, node))
     except (GaveUp, RecursionError):
         return _nothing_known(a, "the function is too large to be followed", node)

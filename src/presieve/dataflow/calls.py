@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
+from functools import reduce
 from types import FunctionType
 
 from presieve.dataflow import (  # noqa: F401
@@ -43,8 +44,6 @@ from presieve.dataflow.abstract_values import (
     Row,
     Table,
     Value,
-    is_fixed,
-    join,
     join_all,
     packages_of,
     reach_of,
@@ -57,6 +56,7 @@ from presieve.dataflow.context import (
     Analysis,
     EvaluatedCall,
     Given,
+    Returned,
     constant_of,
 )
 from presieve.dataflow.free_names import of_object
@@ -69,6 +69,7 @@ from presieve.dataflow.libraries import (
     sees_variables,
 )
 from presieve.dataflow.objects import construct, own_method
+from presieve.dataflow.operators import join_written
 from presieve.dataflow.state import AnalysisState, join_states
 from presieve.dataflow.transfer_functions import find_transfer
 from presieve.python_library.descriptions import NOT_DESCRIBED, Change
@@ -169,7 +170,7 @@ def _apply_transfer(owner: Owner | None, invocation: EvaluatedCall) -> Value | N
     value = None if transfer is None else transfer(invocation._replace(facts=facts))
     if value is None or not (facts.separate or _is_by_row(invocation.s, value)):
         parts = (invocation.owner, *invocation.values)
-        fixed = all(map(_is_made_once, parts)) or _applied_to(invocation) is not None
+        fixed = all(map(invocation.s.is_made_once, parts)) or _applied_to(invocation) is not None
         if not fixed and not _is_message(invocation):
             invocation.a.branches_on(invocation.owner, invocation.node)
     return value
@@ -239,15 +240,10 @@ def of_package(invocation: EvaluatedCall) -> Value:
         # The function may return its arguments.
         own = DATA | {invocation.name.partition(".")[0]}
         packages = union_of_packages((own, *map(s.packages, invocation.values)))
-    made_once = all(map(_is_made_once, invocation.values))
+    made_once = all(map(s.is_made_once, invocation.values))
     if invocation.name == "builtins.float":
         return AbstractScalar(fixed=made_once, double=True)
     return Opaque(s.reach(*invocation.values), packages, fixed=made_once and packages is not None)
-
-
-def _is_made_once(value: Value) -> bool:
-    """Whether a value depends on no row, whatever it is."""
-    return is_fixed(value) or (isinstance(value, Opaque) and value.fixed)
 
 
 APPLIED = frozenset(
@@ -513,33 +509,30 @@ def inline_call(a: Analysis, s: AnalysisState, function: Function, arguments: Gi
     body = function.node.body
     if isinstance(function.node, ast.Lambda):
         assert isinstance(body, ast.expr)
-        a.returns[-1].append((a.evaluator.evaluate(a, body, s), s.copy()))
+        a.returns[-1].append(Returned(a.evaluator.evaluate(a, body, s), s.copy()))
     elif any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function.node)):
         a.unfollowed.add((node, function.node))
         values = AbstractTuple(tuple(frame.values()))
         a.escapes(s, values, node, "a generator of the user's", kept=True)
         a.effect("unread", "a generator of the user's is not followed", node)
-        a.returns[-1].append((Opaque(), s.copy()))
+        a.returns[-1].append(Returned(Opaque(), s.copy()))
     else:
         assert isinstance(body, list)
         if a.evaluator.block(a, body, s):
-            a.returns[-1].append((NONE, s.copy()))
+            a.returns[-1].append(Returned(NONE, s.copy()))
     ends = a.returns.pop()
     a.finals = finals
     a.stack.pop()
     return _meet(s, ends)
 
 
-def _meet(s: AnalysisState, ends: list[tuple[Value, AnalysisState]]) -> Value:
+def _meet(s: AnalysisState, ends: list[Returned]) -> Value:
     if not ends:  # it raises
         s.frames.pop()
         return Opaque(packages=DATA)
-    value, state = ends[0]
-    for next_value, next_state in ends[1:]:
-        value, state = join(value, next_value), join_states(state, next_state)
-    s.become(state)
+    s.become(reduce(join_states, (e.state for e in ends)))
     s.frames.pop()
-    return value
+    return join_written([(e.node, e.value) for e in ends])
 
 
 def _bind_arguments(

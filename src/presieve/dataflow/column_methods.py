@@ -7,6 +7,7 @@ The results are those of :mod:`presieve.python_library.method_catalogue`.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 
 from presieve.dataflow.abstract_values import (
@@ -281,6 +282,25 @@ def _split(call: EvaluatedCall) -> Value | None:
     column = own_column(call)
     alone = column.rowwise and not column.mixed and all(map(is_fixed, call.values))
     return AbstractColumn(rowwise=alone, rows=column.rows, labelled=column.labelled)
+
+
+@transfer("column", "extract")
+def _extract(call: EvaluatedCall) -> Value | None:
+    """What the one group of a pattern matches in each text."""
+    column, pattern = own_column(call), constant_of(call.s, call.args[0]) if call.args else None
+    alone = len(call.args) == len(call.named) == 1 and call.constant(2, "expand") is False
+    if not alone or column.mixed or _count_groups(pattern) != 1:
+        return _other(call)
+    call.observe_arguments(".extract() reads its arguments")
+    return replace(_of_values(column, ""), rowwise=column.rowwise, text=column.text)
+
+
+def _count_groups(pattern: object) -> int | None:
+    """The number of groups of a constant pattern; None if it is none."""
+    try:
+        return re.compile(pattern).groups if isinstance(pattern, str | re.Pattern) else None
+    except re.error:
+        return None
 
 
 @transfer("column", "get")

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 from presieve.dataflow.abstract_values import (
     NO_KEYS,
     NOWHERE,
@@ -243,6 +245,10 @@ def _array(call: EvaluatedCall) -> Value | None:
     value = call.args[0] if len(call.args) == 1 and not call.named else None
     if isinstance(value, AbstractColumn):
         return replace(value, labelled=False, index=None)
+    items = call.s.items(value) if value is not None else None
+    listed = None if items is None or items.kind != "list" else items.fixed
+    if listed and all(isinstance(v, AbstractScalar) and v.fixed for v in listed):
+        return AbstractColumn(labelled=False, fixed=True)
     return None
 
 
@@ -280,7 +286,15 @@ def _select(call: EvaluatedCall) -> Value | None:
 
 @transfer("function", "re.compile")
 def _pattern(call: EvaluatedCall) -> Value | None:
-    return AbstractScalar(fixed=True) if all(map(is_fixed, call.values)) else None
+    if not all(map(is_fixed, call.values)):
+        return None
+    text = call.constant(0, "pattern")
+    if not isinstance(text, str) or len(call.values) > 1:
+        return AbstractScalar(fixed=True)
+    try:
+        return AbstractScalar(constant=re.compile(text), fixed=True)
+    except re.error:
+        return AbstractScalar(fixed=True)  # the call raises
 
 
 @transfer("function", "pandas.cut")
@@ -289,17 +303,36 @@ def _cut_into_bins(call: EvaluatedCall) -> Value | None:
     if len(call.args) > 2 or call.named.keys() - {"bins", "labels", "right", "include_lowest"}:
         return None
     column, edges = call.argument(0, "x"), call.argument(1, "bins")
-    lists = [call.s.items(v) for v in (edges, call.named.get("labels")) if v is not None]
-    if not isinstance(column, AbstractColumn) or edges is None or call.s.items(edges) is None:
+    if not isinstance(column, AbstractColumn) or not _are_edges(call.s, edges):
         return None
     call.observe_arguments("what is cut")
-    fixed = all(
-        i is not None and i.fixed is not None and all(map(is_fixed, i.fixed)) for i in lists
-    )
-    alone = column.rowwise and fixed and not column.mixed
-    names = lists[1].fixed if len(lists) > 1 and lists[1] is not None else None
+    labels = call.named.get("labels")
+    listed = None if labels is None else call.s.items(labels)
+    alone = column.rowwise and not column.mixed
+    alone = alone and (labels is None or (listed is not None and call.s.is_made_once(labels)))
+    names = None if listed is None else listed.fixed
     text = bool(names) and all(type(constant_of(call.s, v)) is str for v in names or ())
     return AbstractColumn(rowwise=alone, rows=column.rows, labelled=column.labelled, text=text)
+
+
+def _are_edges(s: AnalysisState, edges: Value | None) -> bool:
+    """Whether edges of bins are a list or an array that the program states."""
+    are_many = isinstance(edges, AbstractColumn) or (edges is not None and s.items(edges))
+    return bool(are_many) and edges is not None and s.is_made_once(edges)
+
+
+@transfer("function", "numpy.digitize")
+def _number_of_bin(call: EvaluatedCall) -> Value | None:
+    """Item by item, if the edges are listed."""
+    column, edges = call.argument(0, "x"), call.argument(1, "bins")
+    if not isinstance(column, AbstractColumn) or not _are_edges(call.s, edges):
+        return None
+    if len(call.args) > 2 or call.named.keys() - {"bins", "right"}:
+        return None
+    call.observe_arguments("what is put into bins")
+    call.a.use(column)
+    alone = column.rowwise and not column.mixed
+    return AbstractColumn(rowwise=alone, rows=column.rows, labelled=False)
 
 
 @transfer("function", "pandas.crosstab")
@@ -363,6 +396,10 @@ def _repeat(call: EvaluatedCall) -> Value | None:
     return AbstractColumn(labelled=False, rows=rows)
 
 
+_TIMES = ("date", "timestamp", "timestamp_ntz")
+"""The types of columns that hold times, whose format is not guessed."""
+
+
 @transfer("pandas", ResultKind.EACH)
 def _convert(call: EvaluatedCall) -> Value | None:
     value = call.args[0] if len(call.args) == 1 else None
@@ -371,9 +408,10 @@ def _convert(call: EvaluatedCall) -> Value | None:
     if not isinstance(value, AbstractColumn):
         return None
     mask = call.facts.truth
-    # pandas guesses formats from the first value, and times stay in their memory.
+    # pandas guesses formats of texts from the first one, and times stay in their memory.
     memory = NOWHERE if mask else value.memory
-    alone = value.rowwise and mask
+    are_times = call.a.request.types.get(value.passes or "") in _TIMES and not call.named
+    alone = value.rowwise and (mask or (are_times and call.name == "pandas.to_datetime"))
     return AbstractColumn(rowwise=alone, rows=value.rows, mask=mask, name=value.name, memory=memory)
 
 

@@ -152,6 +152,14 @@ class ActiveCall(NamedTuple):
     call: ast.AST
 
 
+class Returned(NamedTuple):
+    """What a function returns on a path, the state there, and the expression that is returned."""
+
+    value: Value
+    state: AnalysisState
+    node: ast.expr | None = None
+
+
 class Evaluator(Protocol):
     """The part of the interpreter that models use."""
 
@@ -198,7 +206,7 @@ class Analysis:
     notes: dict[tuple[Question, str], Note] = field(default_factory=dict)
     effects: dict[tuple[str, str], Effect] = field(default_factory=dict)
     results: list[TableFacts] = field(default_factory=list)
-    returns: list[list[tuple[Value, AnalysisState]]] = field(default_factory=list)
+    returns: list[list[Returned]] = field(default_factory=list)
     breaks: list[list[AnalysisState]] = field(default_factory=list)
     continues: list[list[AnalysisState]] = field(default_factory=list)
     handlers: list[tuple[int, list[AnalysisState]]] = field(default_factory=list)
@@ -219,6 +227,10 @@ class Analysis:
     changed_outside: bool = False
     captured: frozenset[str] = frozenset()
     """Variables of functions that may be called at any time."""
+    in_batches: bool = False
+    """Whether the outermost open loop is that over the batches."""
+    skipped: list[AllocationSite] = field(default_factory=list)
+    """Rows without which code is skipped: what is given from then on must have these rows."""
     writes_items: bool = False
     """Whether items of a Series or an array are written in place; its views share them."""
 

@@ -252,7 +252,8 @@ def _item(a: Analysis, node: ast.Subscript, s: AnalysisState) -> Value:
         case AbstractColumn() | Indexer(AbstractColumn()):
             items = owner if isinstance(owner, AbstractColumn) else owner.owner
             assert isinstance(items, AbstractColumn)
-            a.branches_on(owner, node)
+            if not items.fixed:
+                a.branches_on(owner, node)
             return _item_of_column(items, index)
         case AbstractTuple(items):
             return _item_of_tuple(s, items, index)
@@ -384,9 +385,9 @@ def _locate(a: Analysis, s: AnalysisState, at: Indexer, index: Value, node: ast.
 
 def _item_of_column(column: AbstractColumn, index: Value) -> Value:
     if isinstance(index, AbstractScalar) and not isinstance(index.constant, str):
-        return AbstractScalar(column.keys)
+        return AbstractScalar(column.keys, fixed=column.fixed and index.fixed)
     if isinstance(index, AbstractColumn) or (isinstance(index, Opaque) and index.packages == ROWS):
-        return replace(column, rows=None, passes=None, rowwise=False)
+        return replace(column, rows=None, passes=None, rowwise=False, fixed=False)
     return Opaque(column.memory, PANDAS)
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import ast
 import datetime as dt
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import reduce
 
 from presieve.dataflow.abstract_values import (
     DATA,
@@ -232,15 +233,21 @@ def if_expression(a: Analysis, node: ast.IfExp, s: AnalysisState) -> Value:
         return a.evaluator.evaluate(a, node.body if decided else node.orelse, s)
     if not is_fixed(test):
         a.branches_on(test, node.test)
-    branches = [a.evaluator.evaluate(a, node.body, s), a.evaluator.evaluate(a, node.orelse, s)]
-    if any(isinstance(v, Opaque) for v in branches):
-        # Nothing else stands for an empty dict or list that is written here.
-        empty = [_is_empty_display(n) for n in (node.body, node.orelse)]
-        branches = [Opaque(packages=DATA) if e else v for e, v in zip(empty, branches, strict=True)]
-    return join(*branches)
+    branches = ((node.body, a.evaluator.evaluate(a, node.body, s)),)
+    return join_written((*branches, (node.orelse, a.evaluator.evaluate(a, node.orelse, s))))
 
 
-def _is_empty_display(node: ast.expr) -> bool:
+def join_written(branches: Sequence[tuple[ast.expr | None, Value]]) -> Value:
+    """Join the values of these expressions. Nothing else stands for an empty dict or list that is
+    written there.
+    """
+    values = [v for _, v in branches]
+    if any(isinstance(v, Opaque) for v in values):
+        values = [Opaque(packages=DATA) if _is_empty(node) else v for node, v in branches]
+    return reduce(join, values)
+
+
+def _is_empty(node: ast.expr | None) -> bool:
     match node:
         case ast.Dict(keys=[]) | ast.List(elts=[]):
             return True

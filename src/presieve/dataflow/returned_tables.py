@@ -25,6 +25,7 @@ def result_of(a: Analysis, s: AnalysisState, value: Value, node: ast.AST) -> Tab
     unlisted = table.rest
     keys = {n: c.keys | a.request.as_text(c.keys) for n, c in table.columns if c.keys}
     alone = table.rowwise and unlisted is None and all(c.rowwise for _, c in table.columns)
+    alone = alone and all(rows == table.rows for rows in a.skipped)
     passes = {n: c.passes for n, c in table.columns if c.passes is not None}
     if not alone:
         names = ", ".join(n for n, c in table.columns if not c.rowwise)

@@ -33,6 +33,7 @@ from presieve.dataflow.abstract_values import (
     Table,
     Value,
     View,
+    is_fixed,
     join,
     join_all,
     join_columns,
@@ -166,6 +167,15 @@ class AnalysisState:
         if items is None:
             return packages_of(value)
         return union_of_packages((DATA, *map(packages_of, values_of(items))))
+
+    def is_made_once(self, value: Value) -> bool:
+        """Whether a value and all that it holds depend on no row."""
+        items = self.items(value)
+        if items is not None and (items.fixed is not None or items.fields is not None):
+            return all(map(self.is_made_once, values_of(items)))
+        if isinstance(value, AbstractColumn | Opaque):
+            return value.fixed
+        return is_fixed(value)
 
     def update(self, ref: Ref, thing: Object) -> None:
         """Change an object in place; the change is certain if it is the only one at its place.
@@ -328,7 +338,7 @@ def _forget_overwritten(value: Value, memory: Places) -> Value:
     if isinstance(value, AbstractColumn) and value.memory & memory:
         # Items, their order and their labels may have changed.
         value = replace(value, keys=NO_KEYS, passes=None, rowwise=False, plain=False)
-        return replace(value, index=None, rows=None)
+        return replace(value, index=None, rows=None, fixed=False)
     return _map_parts(value, lambda part: _forget_overwritten(part, memory))
 
 

@@ -33,6 +33,7 @@ from presieve.dataflow.abstract_values import (
     union_of_packages,
 )
 from presieve.dataflow.assignments import bind, delete, store
+from presieve.dataflow.by_row.empty_tables import skips_without_rows
 from presieve.dataflow.by_row.row_closures import (
     appends_once,
     filled_lists,
@@ -40,7 +41,7 @@ from presieve.dataflow.by_row.row_closures import (
     is_closed_loop,
     loosen,
 )
-from presieve.dataflow.context import Analysis, GaveUp, constant_of, leaves
+from presieve.dataflow.context import Analysis, GaveUp, Returned, constant_of, leaves
 from presieve.dataflow.iteration import item_of, rounds, rows_of
 from presieve.dataflow.state import AnalysisState, join_states
 
@@ -89,7 +90,7 @@ def _return(a: Analysis, node: ast.Return, s: AnalysisState) -> bool:
         block(a, body, s)
     a.check_waiting(s, before, node)
     a.finals = pending
-    a.returns[-1].append((value, s.copy()))
+    a.returns[-1].append(Returned(value, s.copy(), node.value))
     return False
 
 
@@ -115,7 +116,7 @@ def _if(a: Analysis, node: ast.If, s: AnalysisState) -> bool:
     decided = constant_of(s, test)
     if isinstance(decided, bool):
         return block(a, node.body if decided else node.orelse, s)
-    if not is_fixed(test):
+    if not skips_without_rows(a, s, node) and not is_fixed(test):
         a.branches_on(test, node.test)
     else_state = s.copy()
     ends = [
@@ -170,7 +171,9 @@ def _run_rounds(a: Analysis, node: ast.For, s: AnalysisState, over: Value) -> bo
         bind(a, start_state, node.target, item_of(a, start_state, over, node.iter))
 
     before = s.copy()
+    a.in_batches = a.in_batches or (isinstance(over, Batches) and not a.breaks)
     goes_on = loop(a, s, start, node.body, node.orelse)
+    a.in_batches = a.in_batches and bool(a.breaks)
     if isinstance(over, Batches):
         _check_batches(a, node, before, s)
     return goes_on

@@ -34,6 +34,7 @@ from presieve.dataflow.abstract_values import (
     is_fixed,
 )
 from presieve.dataflow.assignments import drop_columns, set_column
+from presieve.dataflow.by_row.queries import compared_columns, is_by_row
 from presieve.dataflow.by_row.row_closures import is_closed_function
 from presieve.dataflow.by_row.row_subsets import rows_of, series_of
 from presieve.dataflow.column_methods import (
@@ -140,8 +141,13 @@ def _drop_rows(call: EvaluatedCall, table: Table, place: AllocationSite) -> Tabl
 @_makes_table("query")
 def _query(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     text = call.constant(0, "expr")
-    words = frozenset(re.findall(r"\w+", text)) if isinstance(text, str) else None
     _sees_variables(call, text)
+    compared = compared_columns(text) if isinstance(text, str) and not call.named else None
+    if compared is not None:
+        _read_columns(call, table, tuple(compared))
+        call.a.use(*(c for n, c in table.columns if n in compared))
+        return rows_of(table, place, shared=False, rowwise=is_by_row(table, compared))
+    words = frozenset(re.findall(r"\w+", text)) if isinstance(text, str) else None
     if words is None or not isinstance(text, str) or "@" in text or "(" in text or "`" in text:
         _read_columns(call, table, None)
     else:

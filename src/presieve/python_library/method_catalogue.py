@@ -46,10 +46,10 @@ _COLUMN = {
     idxmin idxmax argmin argmax item autocorr corr cov dot equals
     is_monotonic""": Description(ResultKind.ONE),
     "rolling expanding ewm": Description(ResultKind.WINDOWS),
-    """groupby value_counts describe agg aggregate to_dict items iteritems explode extract join cat
+    """groupby value_counts describe agg aggregate to_dict items iteritems explode join cat
     align reindex set_axis asof resample to_period to_timestamp keys partition get_dummies
     isocalendar to_pydatetime filter""": Description(ResultKind.OTHER),
-    """reset_index to_frame rename rename_axis map apply replace split rsplit findall
+    """reset_index to_frame rename rename_axis map apply replace split rsplit findall extract
     get""": Description(ResultKind.OWN),
     "cumcount removeprefix": NOT_DESCRIBED,
 }

@@ -33,7 +33,42 @@ def as_they_are(batches: Iterator[Any]) -> Iterator[Any]:
         yield pdf[["k", "y"]]
 
 
-PASSING = {logarithms: ("k > 'a'", "k > 'a'"), upper: ("k = 'x'", "s = 'x'")}
+def _with_bins(pdf: Any) -> Any:
+    edges = np.array([0.0, 2.0, 8.0])
+    pdf["m"] = np.digitize(pdf["x"].abs(), edges) * edges[1]
+    return pdf[["k", "y", "m"]]
+
+
+def bins(batches: Iterator[Any]) -> Iterator[Any]:
+    return map(_with_bins, batches)
+
+
+def first_letters(batches: Iterator[Any]) -> Iterator[Any]:
+    return (
+        pdf.assign(m=pdf["s"].str.extract(r"([a-z])", expand=False).map({"x": 1.0}))[
+            ["k", "y", "m"]
+        ]
+        for pdf in batches
+        if len(pdf)
+    )
+
+
+def skipped(batches: Iterator[Any]) -> Iterator[Any]:
+    for pdf in batches:
+        texts = pdf.query("s != ''")
+        if texts.empty:
+            continue
+        texts = texts.assign(m=np.log1p(texts["x"].clip(0, None)))
+        yield texts[["k", "y", "m"]]
+
+
+PASSING = {
+    logarithms: ("k > 'a'", "k > 'a'"),
+    upper: ("k = 'x'", "s = 'x'"),
+    bins: ("k > 'a'", "k > 'a'"),
+    first_letters: ("k > 'a'", "k > 'a'"),
+    skipped: ("k > 'a'", "k > 'a'"),
+}
 """With a filter above, and what it is below."""
 
 
@@ -64,6 +99,15 @@ def large_batches(batches: Iterator[Any]) -> Iterator[Any]:
         yield pdf[["k", "y", "m"]]
 
 
+def whole_if_chosen(batches: Iterator[Any]) -> Iterator[Any]:
+    for pdf in batches:
+        texts = pdf.query("s == 'é'")
+        if texts.empty:
+            continue
+        pdf["m"] = 1.0
+        yield pdf[["k", "y", "m"]]
+
+
 def remembered(batches: Iterator[Any]) -> Iterator[Any]:
     last: list[Any] = []
     for pdf in batches:
@@ -71,7 +115,7 @@ def remembered(batches: Iterator[Any]) -> Iterator[Any]:
         yield pdf[["k", "y", "m"]]
 
 
-DEPENDING = (ranked, numbered, shifted, large_batches, remembered)
+DEPENDING = (ranked, numbered, shifted, large_batches, whole_if_chosen, remembered)
 """What these make of a row depends on the others."""
 
 

@@ -17,6 +17,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator
 
 from presieve.dataflow.abstract_values import (
+    AbstractColumn,
     AbstractScalar,
     Function,
     Items,
@@ -29,6 +30,7 @@ from presieve.dataflow.abstract_values import (
 from presieve.dataflow.state import AnalysisState, map_object, values_of
 from presieve.python_library.descriptions import Change
 from presieve.python_library.method_catalogue import describe
+from presieve.records import replace
 
 _LABELS = frozenset(("name", "Index", "index"))
 """Attributes of a row that depend on the other rows."""
@@ -131,7 +133,7 @@ def loosen(s: AnalysisState, element: Value | None) -> Value | None:
         if isinstance(value, AbstractScalar) and value.fixed:
             text, whole = value.is_text, value.is_whole
             return AbstractScalar(value.keys, text=text, whole=whole)
-        return value
+        return replace(value, fixed=False) if isinstance(value, AbstractColumn | Opaque) else value
 
     for place in s.reach(*(() if element is None else (element,))):
         thing = s.heap.get(place)

@@ -27,6 +27,7 @@ from msgspec import Struct
 from presieve.errors import DeclineSignal, Span
 from presieve.lift.python.code_objects import FUTURE_FLAGS, inner_codes, same_code
 from presieve.lift.python.positions import span_of
+from presieve.lift.python.returned_iterators import yielding
 from presieve.lift.python.typed_lines import PROMPTS, read_typed
 
 _KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -54,7 +55,8 @@ class FunctionSource:
 
 def parse_function(function: FunctionType, *, generator: bool = False) -> FunctionSource:
     """Return the function's syntax tree, as the driver has it. Declines ``no-source``,
-    ``source-mismatch``, ``not-a-function``. ``generator``: a function with ``yield`` is expected.
+    ``source-mismatch``, ``not-a-function``. ``generator``: a function with ``yield`` is expected,
+    and one that returns a generator expression or ``map(f, items)`` is rewritten as one.
 
     Decorators are not followed: the code object of ``function`` itself counts.
     """
@@ -62,10 +64,10 @@ def parse_function(function: FunctionType, *, generator: bool = False) -> Functi
     span = Span(code.co_filename, code.co_firstlineno)
     if "__signature__" in vars(function):
         raise DeclineSignal("source-mismatch", "the function hides its parameters", span)
-    kind = inspect.CO_GENERATOR if generator else 0
-    if code.co_flags & _KINDS != kind:
-        how = "with" if generator else "without"
-        raise DeclineSignal("not-a-function", f"write the function {how} yield or await", span)
+    kind = code.co_flags & _KINDS
+    if kind not in ((0, inspect.CO_GENERATOR) if generator else (0,)):
+        how = "with yield and without" if generator else "without yield or"
+        raise DeclineSignal("not-a-function", f"write the function {how} await", span)
     try:
         name, lines = _read_lines(function)
         text, flags = "".join(lines), code.co_flags & FUTURE_FLAGS
@@ -87,6 +89,11 @@ def parse_function(function: FunctionType, *, generator: bool = False) -> Functi
             variables = ", ".join(inner.names)
             reason = f"{variables} is written outside the function"
             raise DeclineSignal("impure-global", reason, span_of(inner, name, lines))
+    if generator and not kind:
+        loop = yielding(function, node)
+        if loop is None:
+            raise DeclineSignal("not-a-function", "write the function with yield", span)
+        node = loop
     own = "".join(lines[code.co_firstlineno - 1 : node.end_lineno])
     return FunctionSource(node, name, textwrap.dedent(own), tuple(lines))
 
