@@ -114,7 +114,7 @@ EXPECTED: Mapping[str, Expected] = {
     "size_by_map": pushed("In(product, [anvil,vice])"),
     "label_by_function": left(WRAPPED, codes=("unknown-columns",)),
     "total_by_row_function": left(
-        GENERATOR, spark=("IsNotNull(order_id)",), codes=("not-a-function",)
+        FUNCTION, spark=("IsNotNull(order_id)",), codes=("unknown-call",)
     ),
     "transformed_in_batches": left(
         f"{UNREAD}; {GENERATOR}",
@@ -195,7 +195,7 @@ EXPECTED: Mapping[str, Expected] = {
         why="the least code of a product, which is shown, may be that of any row that has one",
     ),
     "days_of_products": pushed("EqualTo(product,nut é)", codes=("sql-unsupported",)),
-    "dearest_products": pushed("LessThanOrEqual(quantity,999)", codes=("native-aggregate",)),
+    "dearest_products": pushed("LessThanOrEqual(quantity,999)", codes=("native-aggregate", "sql-unsupported")),
     "numbers_as_text": left(
         "numbers as texts have another order, and which numbers give these texts is not known"
     ),
