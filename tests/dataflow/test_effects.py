@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import json
 import logging
+import queue
 import random
 import threading
 import time
-from collections import Counter
+import types
+from collections import Counter, deque
 from types import FunctionType
 from typing import Any
 
@@ -364,7 +367,57 @@ def sets_its_class(pdf: Any) -> Any:
     return pdf
 
 
-STATES = (counts_by_calling, counts_in_its_class, sets_its_class)
+def counts_through_a_list(pdf: Any) -> Any:
+    """What ``json`` makes is a list of which no item is known."""
+    tallies = json.loads("[]")
+    tallies.append(Tally())
+    tallies[0].add()
+    return pdf
+
+
+def counts_through_a_dict(pdf: Any) -> Any:
+    tallies = json.loads("{}")
+    tallies["all"] = Tally()
+    tallies["all"].add()
+    return pdf
+
+
+def counts_through_an_attribute(pdf: Any) -> Any:
+    holder = types.SimpleNamespace()
+    holder.tally = Tally()
+    holder.tally.add()
+    return pdf
+
+
+def counts_through_a_choice(pdf: Any) -> Any:
+    tallies = [] if len(pdf) > 2 else json.loads("[]")
+    tallies.append([Tally()])
+    tallies[0][0].add()
+    return pdf
+
+
+def counts_through_a_queue(pdf: Any) -> Any:
+    tallies: queue.SimpleQueue[Tally] = queue.SimpleQueue()
+    tallies.put(Tally())
+    tallies.get().add()
+    return pdf
+
+
+def counts_through_a_deque(pdf: Any) -> Any:
+    tallies: deque[Tally] = deque()
+    tallies.appendleft(Tally())
+    tallies.pop().add()
+    return pdf
+
+
+_INDIRECT = (
+    *(counts_through_a_list, counts_through_a_dict, counts_through_an_attribute),
+    *(counts_through_a_queue, counts_through_a_deque),
+)
+STATES = (
+    *(counts_by_calling, counts_in_its_class, sets_its_class),
+    *(*_INDIRECT, counts_through_a_choice),
+)
 
 LOUD = (
     *STATES,
