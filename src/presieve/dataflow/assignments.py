@@ -98,7 +98,7 @@ def _store_item(
             a.changes(owner.places, node, ast.unparse(node))
         case _:
             a.changes(reach_of(owner), node, ast.unparse(node))
-            a.escapes(s, value, node, ast.unparse(node), kept=True)
+            a.stores(s, value, node, ast.unparse(node))
             a.escapes(s, owner, node, ast.unparse(node))
 
 
@@ -286,7 +286,7 @@ def _store_attribute(
         s.update(owner, with_attribute(instance, name, value))
         return
     a.changes(reach_of(owner), node, ast.unparse(node))
-    a.escapes(s, value, node, ast.unparse(node), kept=True)
+    a.stores(s, value, node, ast.unparse(node))
     a.escapes(s, owner, node, ast.unparse(node))
     if isinstance(owner, Opaque) and owner.packages is None:
         a.runs_unknown(ast.unparse(node), "is assigned", node)

@@ -327,10 +327,9 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
         return NONE
     if not still or invocation.named.keys() & {"inplace", "out"} or packages is None:
         _change_owner(invocation, packages)
-    if change is Change.STORES and isinstance(invocation.owner, Opaque):
-        # It can be taken out again later, in any form.
-        for value in invocation.values:
-            a.escapes(s, value, node, f"{written}()")
+    if isinstance(invocation.owner, Opaque) and packages is not None and not gives:
+        for value in invocation.values if not still or change is Change.STORES else ():
+            a.stores(s, value, node, f"{written}()")
     if gives == "table" or _is_new_table(invocation, packages):
         any_column = AbstractColumn(memory=s.reach(invocation.owner) if gives is None else NOWHERE)
         return s.make(invocation.site(), lambda place: Table((), place, any_column, sure=False))

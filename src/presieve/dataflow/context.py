@@ -353,6 +353,17 @@ class Analysis:
         if names:
             self.note("keys", f"{what} may change {names}", node)
 
+    def stores(self, s: AnalysisState, value: Value, node: ast.AST, what: str) -> None:
+        """Put a value where it is not followed: when it is taken out, its methods count as those of
+        a package.
+        """
+        objects = [s.heap.get(place) for place in s.reach(value)]
+        if any(isinstance(o, Items) and o.of is not None for o in objects):
+            self.effect("state", f"{what} stores an object whose methods are not followed", node)
+        elif s.packages(value) is None:
+            self.runs_unknown(what, "stores what is not known", node)
+        self.escapes(s, value, node, what, kept=True)
+
     def shows_variables(self, s: AnalysisState, node: ast.AST, what: str) -> None:
         """Record that unknown code may look up any variable by its name."""
         for frame in s.frames:

@@ -242,7 +242,7 @@ def join_written(branches: Sequence[tuple[ast.expr | None, Value]]) -> Value:
     written there.
     """
     values = [v for _, v in branches]
-    if any(isinstance(v, Opaque) for v in values):
+    if any(isinstance(v, Opaque | AbstractScalar) for v in values):
         values = [Opaque(packages=DATA) if _is_empty(node) else v for node, v in branches]
     return reduce(join, values)
 
