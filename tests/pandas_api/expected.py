@@ -195,7 +195,9 @@ EXPECTED: Mapping[str, Expected] = {
         why="the least code of a product, which is shown, may be that of any row that has one",
     ),
     "days_of_products": pushed("EqualTo(product,nut é)", codes=("sql-unsupported",)),
-    "dearest_products": pushed("LessThanOrEqual(quantity,999)", codes=("native-aggregate", "sql-unsupported")),
+    "dearest_products": pushed(
+        "LessThanOrEqual(quantity,999)", codes=("native-aggregate", "sql-unsupported")
+    ),
     "numbers_as_text": left(
         "numbers as texts have another order, and which numbers give these texts is not known"
     ),

@@ -30,6 +30,25 @@ class Items:
         return (count, least, text)
 
 
+class NumberedItems:
+    """A dict with numbers as keys, as it is written."""
+
+    def zero(self):
+        return {"points": 0, "last": None, "known": 0}
+
+    def reduce(self, acc, row):
+        points = {1: 10, 2: 20, -5: 7}
+        names = {1: "one", 10: None, True: "first"}  # noqa: F601
+        acc["points"] += points.get(row["n"], 0)
+        if row["n"] in names:
+            acc["last"] = names[row["n"]]
+            acc["known"] += len(points)
+        return acc
+
+    def finish(self, acc):
+        return acc["points"], acc["last"], acc["known"]
+
+
 class Nested:
     """A list and a dict in a dict."""
 

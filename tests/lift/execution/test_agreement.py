@@ -54,6 +54,7 @@ CLASSES = [
     ),
     Case(decimal_folds.Raising, "price decimal(5,2)", "n bigint"),
     Case(container_folds.Items, "n int, s string", "count bigint, least int, text string"),
+    Case(container_folds.NumberedItems, "n int", "points bigint, last string, seen bigint"),
     Case(container_folds.Nested, "s string", "a bigint, b bigint, s string, n bigint"),
     Case(container_folds.ListOut, "n int", "count bigint, most int"),
     Case(container_folds.TupleOfLists, "n int", "a bigint, b bigint"),

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 
 import numpy as np
 import pandas as pd
@@ -178,6 +179,17 @@ def spelled(pdf: pd.DataFrame) -> pd.DataFrame:
             "other": [(s.str.replace("a", "b") == "b").sum()],
             "bare": [(s.str.removeprefix("a") == "").sum()],
             "none": [s.str.lower().isna().sum()],
+        }
+    )
+
+
+def extracted(pdf: pd.DataFrame) -> pd.DataFrame:
+    s, initial = pdf["s"], re.compile(r"^\s*([a-z])", re.IGNORECASE)
+    return pd.DataFrame(
+        {
+            "first": [(s.str.extract(initial, expand=False).str.lower() == "a").sum()],
+            "second": [(s.str.extract(r"[ab](.)", expand=False).str.upper() == "B").any()],
+            "none": [s.str.extract("(z)", expand=False).isna().sum()],
         }
     )
 

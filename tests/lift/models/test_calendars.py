@@ -44,6 +44,22 @@ def test_years_and_dates_are_what_pandas_gives(op: str, schema: str) -> None:
 
 @pytest.mark.costly
 @pytest.mark.parametrize("schema", _SCHEMAS)
+@pytest.mark.parametrize(
+    ("name", "value"), [("day_name", "Sunday"), ("day_name", "Thursday"), ("month_name", "January")]
+)
+def test_names_of_days_and_months_are_what_pandas_gives(name: str, value: str, schema: str) -> None:
+    cells = {
+        "a": f"(pdf.t.dt.{name}() == '{value}').sum()",
+        "b": f"(pdf['t'].dt.{name}() != '{value}').any()",
+        "c": f"pdf.loc[pdf.t.dt.{name}().isin(['{value}', 'Monday', 'May']), 'v'].max()",
+        "d": f"pdf.t.dt.{name}().notna().sum()",
+    }
+    types = {"a": "bigint", "b": "boolean", "c": "double", "d": "bigint"}
+    agrees([], cells, schema, types, tables=60)
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize("schema", _SCHEMAS)
 @pytest.mark.parametrize("name", ["month", "day", "hour", "minute", "second", "dayofweek"])
 def test_numbers_of_times_are_what_pandas_gives(name: str, schema: str) -> None:
     cells = {

@@ -66,6 +66,14 @@ CASES: list[tuple[Any, str, str]] = [
     ),
     *(
         (
+            pandas_folds.extracted,
+            schema,
+            "first bigint, second boolean, none bigint",
+        )
+        for schema in ("s string", "s string NOT NULL")
+    ),
+    *(
+        (
             pandas_folds.spelled,
             schema,
             "lower bigint, upper bigint, strip bigint, inner bigint, cut bigint, rest bigint, "

@@ -107,7 +107,25 @@ class Computing(_Count):
         return self.more(acc)
 
 
+class ChangesNumberedItems(_Count):
+    """A dict with numbers as keys that is changed after it was written."""
+
+    def reduce(self, acc, row):
+        points = {1: 10, 2: 20}
+        points[3] = row["n"]
+        return acc + points.get(row["n"], 0)
+
+
+class UpdatesNumberedItems(_Count):
+    def reduce(self, acc, row):
+        points = {1: [10], 2: [20]}
+        points[1].append(row["n"])
+        return acc + len(points[1])
+
+
 REFUSED = [
+    (ChangesNumberedItems, "mutation", ""),
+    (UpdatesNumberedItems, "mutation", ""),
     (Endless, "unsupported-expression", "calls itself"),
     (OneOrTheOther, "mixed-types", "in one variable"),
     (EitherWay, "mutation", "which object a call returns"),

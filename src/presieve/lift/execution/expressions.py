@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable
+from functools import lru_cache
 from types import ModuleType
 from typing import TypeGuard
 
@@ -160,7 +161,7 @@ def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
         case ast.Set(items):
             return sets.display(m, flow, [evaluate(m, i, flow) for i in items])
         case ast.Dict(keys, items):
-            return _dict(m, keys, items, flow)
+            return constant_dict(node) or _dict(m, keys, items, flow)
         case ast.BoolOp(op, operands):
             return _bool_op(m, isinstance(op, ast.And), operands, flow)
         case ast.UnaryOp(ast.Not(), operand):
@@ -234,6 +235,19 @@ def _name(m: SymbolicMachine, name: str, flow: Flow) -> Value:
     if isinstance(value, Clash):
         raise DeclineSignal("mixed-types", f"variable {name}: {value.reason}")
     return m.names.resolve(name) if value is None else value
+
+
+@lru_cache(maxsize=256)
+def constant_dict(node: ast.Dict) -> Known | None:
+    """Return a dict of constants whose keys are not all texts, as one that was made outside, which
+    cannot be changed here either; None for other dicts.
+    """
+    try:
+        constants = ast.literal_eval(node)
+    except (TypeError, ValueError):
+        return None
+    all_texts = all(isinstance(key, str) for key in constants)
+    return None if all_texts else Known(ast.unparse(node), constants)
 
 
 def _dict(

@@ -138,6 +138,24 @@ def _pattern_of(findings: FindingsV) -> tuple[Term, str, int]:
     return findings.text, findings.pattern, findings.flags
 
 
+def find_group(call: ModelCall, pattern: Value, text: Term) -> tuple[Term, Term] | None:
+    """Return whether a constant pattern with one group matches anywhere in a text, and its group;
+    None for other patterns.
+    """
+    if isinstance(pattern, Known) and type(pattern.target) is re.Pattern:
+        source = _source(pattern)
+    else:
+        constant = constant_of(pattern, STRING)
+        source = None if constant is None else (str(constant), 0)
+    if source is None or _subject(call, *source, Scalar(text)) is None:
+        return None
+    there = matches("search", *source, text)
+    one_group = compile_pattern(*source).groups == 1 and pattern_prefixes.takes_part(*source, 1)
+    if there is None or not one_group:
+        return None
+    return there, _group(MatchV(there, text, *source, "search"), 1).term
+
+
 def words_of(text: Term) -> FindingsV:
     """Return what ``text.split()`` gives: white space is the same for both."""
     return FindingsV(text, r"\S+", 0)

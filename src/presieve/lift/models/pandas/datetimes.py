@@ -15,21 +15,22 @@ import ast
 import datetime as dt
 
 from presieve.errors import DeclineSignal
-from presieve.ir.ops import negate
+from presieve.ir.ops import app, negate
 from presieve.ir.sorts import DATE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
-from presieve.ir.terms import FALSE, Op, Term, int_lit, none_lit
+from presieve.ir.terms import FALSE, Op, Term, int_lit, none_lit, string_lit
 from presieve.lift.execution.count_fields import any_row
 from presieve.lift.execution.state import Comparison, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.series import compare_vectors, like, present_rows, vector
-from presieve.lift.models.registry import function
+from presieve.lift.models.registry import function, method
 from presieve.lift.python.names import scalar_constant
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.symbolic import Scalar, Value, constant_of, describe
-from presieve.lift.values.whole_columns import CalendarV, VectorV
+from presieve.lift.values.whole_columns import AccessV, CalendarV, VectorV
 from presieve.records import replace
 from presieve.semantics.smart_constructors import (
     and_,
     apply_function,
+    fold_constants,
     get,
     is_missing,
     is_none,
@@ -93,6 +94,41 @@ def field_of(m: SymbolicMachine, v: VectorV, name: str) -> CalendarV | VectorV:
         advice = "such as .dt.year and .dt.hour: make it a column below the function"
         raise DeclineSignal("unsupported-expression", f"{reason} {advice}")
     return CalendarV(v)
+
+
+_DAYS = dict(
+    enumerate(("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"))
+)
+_MONTHS = dict(
+    enumerate(
+        (
+            *("January", "February", "March", "April", "May", "June", "July", "August"),
+            *("September", "October", "November", "December"),
+        ),
+        start=1,
+    )
+)
+
+
+def _times(call: ModelCall, owner: Value) -> VectorV | None:
+    return vector(call.m, owner.of) if isinstance(owner, AccessV) else None
+
+
+@method(AccessV, "dt.day_name", "dt.month_name", arguments=0, fresh=True, owner=_times)
+def name_days_or_months(call: ModelCall, v: VectorV) -> VectorV | None:
+    """``column.dt.day_name()`` and ``column.dt.month_name()``, which are English."""
+    field, names = ("weekday", _DAYS) if call.name == "day_name" else ("month", _MONTHS)
+    number = number_of(v, field, call.m.columns.zone)
+    if number is None:
+        return None
+    (_, first), *others = names.items()
+    term: Term = string_lit(first)
+    for n, name in others:
+        hit = fold_constants(app(Op.PY_EQ, get(number.term), int_lit(n)))
+        term = ite(hit, string_lit(name), term)
+    if isinstance(v.term.sort, Option):
+        term = ite(is_none(v.term), none_lit(STRING), some(term))
+    return replace(like(term, v), loose=True)
 
 
 @function("pandas.to_datetime", arguments=1)

@@ -15,7 +15,7 @@ from presieve.ir.sorts import BOOL, INT, STRING, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, int_lit, none_lit, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.builtins import regular_expressions, strings
-from presieve.lift.models.pandas.series import vector
+from presieve.lift.models.pandas.series import like, vector
 from presieve.lift.models.registry import Model, method
 from presieve.lift.values.symbolic import Known, Scalar, Value, constant_of
 from presieve.lift.values.whole_columns import AccessV, SplitsV, VectorV
@@ -87,6 +87,22 @@ def replace_in_texts(call: ModelCall, v: VectorV) -> VectorV | None:
     if "regex" in call.named and not _is_false(call.named["regex"]):
         return None
     return _call_on_each(call, v, strings.replace_text)
+
+
+@method(AccessV, "str.extract", arguments=1, keywords=("expand",), fresh=True, owner=_texts)
+def extract_group(call: ModelCall, v: VectorV) -> VectorV | None:
+    """``column.str.extract(pattern, expand=False)`` of a constant pattern with one group, which
+    takes part in each match.
+    """
+    if not _is_false(call.named.get("expand", call.args[0])):
+        return None
+    group = regular_expressions.find_group(call, call.args[0], unwrap_option(v.term))
+    if group is None:
+        return None
+    term = ite(group[0], some(group[1]), none_lit(STRING))
+    if isinstance(v.term.sort, Option):
+        term = ite(is_missing(v.term), none_lit(STRING), term)
+    return like(term, v)
 
 
 @method(AccessV, "str.len", arguments=0, fresh=True, owner=_texts)
