@@ -16,7 +16,8 @@ from functools import partial
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, INT, STRING, Sort
-from presieve.ir.terms import TRUE, App, Lit, Op, Term, int_lit, string_lit
+from presieve.ir.terms import TRUE, App, Lit, Op, Scope, Term, int_lit, string_lit
+from presieve.ir.walk import variables
 from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMachine
 from presieve.lift.models.builtins import composites
 from presieve.lift.models.builtins.comparisons import boolean
@@ -417,10 +418,25 @@ def write_as_text(m: SymbolicMachine, flow: Flow, value: Value) -> Scalar:
     if isinstance(forced, NoneV):
         return Scalar(none)
     if isinstance(forced, Scalar) and forced.base in _WRITTEN:
+        if _may_be_double(forced):
+            reason = (
+                "str() of an integer that pandas may hold as a double, because another row of the"
+                " group has a NULL there: use int(...)"
+            )
+            raise DeclineSignal("unsupported-operation", reason)
         term = get(forced.term)
         shown = _WRITTEN[forced.base](term)
         return Scalar(ite(is_none(forced.term), none, shown))
     raise DeclineSignal("unsupported-operation", f"str() of {describe(value)} is not read")
+
+
+def _may_be_double(value: Scalar) -> bool:
+    """Whether an integer may be held as a double: one of a column that may hold NULL, after a test
+    that it is there. A key is NULL in all rows or in none.
+    """
+    if value.base != INT or not value.traits.numpy or value.traits.wide:
+        return False
+    return any(v.scope is not Scope.KEY for v in variables(value.term))
 
 
 def format_text(m: SymbolicMachine, node: ast.JoinedStr, flow: Flow) -> Scalar:
