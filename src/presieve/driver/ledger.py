@@ -29,6 +29,7 @@ from presieve.report.collector import CollectedReport, ReportCollector
 from presieve.report.json_fields import FORMAT, fields_json
 from presieve.report.report_data import BoundaryReport, Measured
 from presieve.report.runs.boundary_runs import runs_of, sum_up
+from presieve.version import read_version
 
 WHOLE = frozenset(
     (
@@ -94,8 +95,6 @@ class Recorder(ReportCollector):
         """Return the record of the run so far, which took ``total`` seconds; by default, the time
         since this recorder was made.
         """
-        from presieve import __version__
-
         with self._lock:
             reports, actions = list(self.collected), list(self.actions)
         of_report: dict[int, list[Recorded]] = {}
@@ -105,7 +104,7 @@ class Recorder(ReportCollector):
         measuring = [m for r in actions if (m := r.measured) is not None]
         return {
             "format": FORMAT,
-            "presieve": __version__,
+            "presieve": read_version(),
             "job": job,
             "started": self._began.isoformat(timespec="seconds"),
             "seconds": {
