@@ -88,7 +88,7 @@ class Dataflow(Struct, frozen=True):
     holds: Mapping[str, frozenset[str]] = {}
     mixed: Mapping[str, Mixed] = {}
 
-    def missed(self, effects: Effects = "keep") -> tuple[Effect, ...]:
+    def find_missed_effects(self, effects: Effects = "keep") -> tuple[Effect, ...]:
         """Return the effects that matter if a call is omitted."""
         return tuple(e for e in self.effects if e.kind not in UNMISSED[effects])
 
@@ -127,7 +127,7 @@ def _bind_parameters(a: Analysis, s: AnalysisState) -> None:
         s.env[declared.pop(0).name] = of_object(a, s, request.receiver, "self")
     kinds = {p.kind: p.name for p in declared}
     names = [p.name for p in declared if p.kind not in _REST]
-    values = _passed(a, s, names)
+    values = _bind_arguments(a, s, names)
     if request.form == "row" and _REST[0] not in kinds:
         values = values[: len(names)]
     if len(values) < len(names) or (len(values) > len(names) and _REST[0] not in kinds):
@@ -144,7 +144,7 @@ _REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 """The kinds of parameters that take all other arguments."""
 
 
-def _passed(a: Analysis, s: AnalysisState, names: list[str]) -> list[Value]:
+def _bind_arguments(a: Analysis, s: AnalysisState, names: list[str]) -> list[Value]:
     """Return the arguments that Spark passes to a function with these parameters."""
     request, node = a.request, a.owner.source.node
     if request.form == "row":

@@ -151,10 +151,10 @@ def compare(a: Analysis, node: ast.Compare, s: AnalysisState) -> Value:
         _is_small(p) for p in parts
     ):
         a.use(*(p for p in parts if isinstance(p, AbstractColumn)))
-        parts = [_settled(p) for p in parts]
+        parts = [_clear_rowwise_if_mixed(p) for p in parts]
     if not all(isinstance(o, ast.Eq | ast.NotEq) for o in node.ops):
         # A column of NaN alone cannot be compared with a text.
-        parts = [_settled(p, but=("small", "real")) for p in parts]
+        parts = [_clear_rowwise_if_mixed(p, but=("small", "real")) for p in parts]
     decided = _decide_comparison(s, node.ops, parts)
     if decided is not None:
         return AbstractScalar(constant=decided, fixed=True)
@@ -176,7 +176,7 @@ def _is_small(value: Value) -> bool:
     return isinstance(number, str | bytes | dt.date | None)
 
 
-def _settled(value: Value, but: tuple[Mixed, ...] = ()) -> Value:
+def _clear_rowwise_if_mixed(value: Value, but: tuple[Mixed, ...] = ()) -> Value:
     """The column, of which nothing is known row by row if its type depends on other rows."""
     is_mixed = isinstance(value, AbstractColumn) and value.mixed and value.mixed not in but
     return replace(value, rowwise=False) if is_mixed else value

@@ -174,11 +174,11 @@ class AnalysisState:
         for place in ref.places:
             sure = len(ref.places) == 1 and not place.older
             self.heap[place] = thing if sure else join_objects(self.heap[place], thing)
-        if ref.places & self.escaped:
+        if ref.places & self.escaped_places:
             self.spoil(ref.places)
 
     @property
-    def escaped(self) -> Places:
+    def escaped_places(self) -> Places:
         """The places that unknown code can reach."""
         return self.reachable((ESCAPED,)) if ESCAPED in self.heap else NOWHERE
 

@@ -151,7 +151,7 @@ def _guards(
     try:
         if not isinstance(function, FunctionType):
             return why
-        if dataflow(Dataflow(function, "row", ())).missed():
+        if dataflow(Dataflow(function, "row", ())).find_missed_effects():
             return why
     except DeclineSignal:
         return why

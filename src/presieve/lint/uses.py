@@ -178,7 +178,7 @@ def _nearest(target: ast.expr, scope: SourceScope) -> ast.expr | ast.FunctionDef
 
 def _maker(module: ModuleSource, node: ast.expr) -> str:
     """Return which function of PySpark makes a UDF here; the empty text for none."""
-    path = module.dotted(node)
+    path = module.resolve_name(node)
     last = path.rpartition(".")[2]
     return last if last in _MAKERS and path.startswith("pyspark.") else ""
 
@@ -238,18 +238,18 @@ class _Finder:
             self._table(node, method, owner, scope)
         elif method in _STREAMS and node.args:
             refusal = ("streaming", f"{method} is for streams, which are left alone")
-            self._refused(node.args[0], method, refusal, scope)
+            self._add_refusal(node.args[0], method, refusal, scope)
         elif method in _RDDS or (method in _ON_RDD and _is_rdd(owner)):
             for argument in node.args:
                 if definition(argument, scope) is not None:
-                    self._refused(argument, method, _NO_PLAN, scope)
+                    self._add_refusal(argument, method, _NO_PLAN, scope)
 
     def _is_type(self, node: ast.expr) -> bool:
         called = node.func if isinstance(node, ast.Call) else node
         is_text = isinstance(node, ast.Constant | ast.JoinedStr)
-        return is_text or self.module.dotted(called).startswith("pyspark.sql.types.")
+        return is_text or self.module.resolve_name(called).startswith("pyspark.sql.types.")
 
-    def _refused(
+    def _add_refusal(
         self, target: ast.expr, method: str, refusal: tuple[str | None, str], scope: SourceScope
     ) -> None:
         use = Use(_name_of(target), method, None, target, scope, target, refusal=refusal)

@@ -193,7 +193,7 @@ class _Functions(Struct, frozen=True):
             raise DeclineSignal("not-a-function", f"{call.name} is not a function of single values")
         request = DataflowRequest(function, "row", (), receiver=receiver)
         answer, effects = dataflow(request), self.setting.effects
-        if answer.missed(effects):
+        if answer.find_missed_effects(effects):
             raise DeclineSignal("impure-io", f"{call.name} may do more than give a value")
         lifted = self._python(call, partly=True)
         assumptions = (*lifted.assumptions, *assume_unmissed(answer, effects))

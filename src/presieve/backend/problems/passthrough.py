@@ -62,7 +62,7 @@ class Unlifted:
     @property
     def is_missed(self) -> bool:
         """Whether it does more than return rows, so that a dropped row might be missed."""
-        return bool(self.answer.missed(self.effects))
+        return bool(self.answer.find_missed_effects(self.effects))
 
     def fold_of_keys(self, names: InputAttributes) -> Lifted:
         """Return the fold of the outputs that hold one of the keys, if there are any. A key that
@@ -150,7 +150,7 @@ class Unlifted:
     def _obstacle(self, output: Attribute) -> Declined | None:
         """Say what keeps filters on an output from the rows or the groups that it comes from."""
         if self.is_missed:
-            first, *others = self.answer.missed(self.effects)
+            first, *others = self.answer.find_missed_effects(self.effects)
             # What is unknown may be so because of a value that is unknown before.
             later = tuple(self._effect(e) for e in others if e.kind != "unknown")
             return replace(self._effect(first), behind=Behind(lambda: later))
