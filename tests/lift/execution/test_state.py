@@ -97,7 +97,7 @@ def test_what_is_recorded_does_not_change_a_checkpoint() -> None:
     kept = repr(before)
     m.reduction_name("count()", 2)
     m.columns.element("n")
-    m.columns.ask(m.raised())
+    m.columns.ask(m.join_raise_conditions())
     m.columns.assume_small("n")
     m.fail(Flow({}), Var(Scope.ROW, "f", BOOL))
     m.set_fields((count_rows(),))
@@ -107,7 +107,7 @@ def test_what_is_recorded_does_not_change_a_checkpoint() -> None:
 def test_a_called_function_shares_all_but_what_is_its_own() -> None:
     m = execution()
     m.frame.loops, m.state.objects = 3, 9
-    inner = m.called(m.source, m.names)
+    inner = m.enter_function(m.source, m.names)
     for name in SHARED:
         assert getattr(inner, name) is getattr(m, name)
     assert (inner.frame, inner.depth, inner.outer) == (CallFrame(), 1, 9)

@@ -54,7 +54,7 @@ def lift_function(
         )
     if flow.ended:
         raise m.decline("always-raises", "the function raises for every group", source.node)
-    before = m.raised()
+    before = m.join_raise_conditions()
     node = body[at] if loops else None
     loop = _loop(m, node, flow) if isinstance(node, ast.For) else Loop((), FALSE, {})
     m.begin(Stage.AFTER, before)
@@ -123,7 +123,7 @@ def _read_loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> Loop:
         env = merge_exits(m, m.frame.exits, path)
         # Facts on the path to the end of the body do not hold on the other paths.
         ends = Flow({}, (), flow.facts)
-        return {n: m.force(env[n], ends) for n in initial}, m.raised()
+        return {n: m.force(env[n], ends) for n in initial}, m.join_raise_conditions()
 
     with m.at(node):
         return run_loop(initial, step, component_names(m.source.node))
@@ -167,7 +167,7 @@ def build_fold(
     m.set_fields(fields)
     output_columns, assumptions = outputs(m, exits, returns)
     m.columns.add_assumptions(assumptions)
-    step_raises, finish_raises = or_(before, loop.raises), m.raised()
+    step_raises, finish_raises = or_(before, loop.raises), m.join_raise_conditions()
     roots = (step_raises, finish_raises, *(o.term for o in output_columns))
     with m.at(m.source.node):
         check_fields([f.name for f in fields], *roots)

@@ -149,7 +149,7 @@ def _of_one_row(
     m: SymbolicMachine, outputs: tuple[Output, ...], place: ast.stmt, is_kept: Term = TRUE
 ) -> Lifted:
     """Return the fold of the outputs for one row."""
-    raises, source = m.raised(), m.source
+    raises, source = m.join_raise_conditions(), m.source
     roots = (is_kept, raises, *(o.term for o in outputs))
     if any(v.scope is not Scope.KEY for v in variables(*roots)):
         reason = "rows are compared with a value of the whole table, which is not one row's"

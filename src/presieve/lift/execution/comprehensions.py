@@ -189,7 +189,7 @@ def reduction(call: ModelCall) -> Value | None:
     if name == "sum":
         return total
     any_hit = or_(*hits)
-    return boolean(flow.decided(any_hit if name == "any" else negate(any_hit)))
+    return boolean(flow.decide(any_hit if name == "any" else negate(any_hit)))
 
 
 def _over_array(call: ModelCall) -> Value | None:
@@ -201,7 +201,7 @@ def _over_array(call: ModelCall) -> Value | None:
     array = m.evaluate(source, flow)
     if not isinstance(array, Scalar) or not composites.is_composite(array):
         return None
-    value = composites.computed(call, array, of)
+    value = composites.evaluate_reduction(call, array, of)
     if value is None:
         raise call.decline("unsupported-expression", f"{call.name} of these elements of an array")
     return value

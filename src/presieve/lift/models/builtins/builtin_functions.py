@@ -72,7 +72,7 @@ def length(call: ModelCall) -> Value:
     outer = outer_containers.length(of)
     if outer is not None:
         return Scalar(int_lit(outer), LITERAL)
-    match flow.opened(m.force(of, flow)):
+    match flow.dereference(m.force(of, flow)):
         case SetV() as operand:
             return sets.size(operand)
         case Scalar() as whole if composites.is_composite(whole):
@@ -111,7 +111,7 @@ def make_set(call: ModelCall) -> Value:
         return replace(sets.EMPTY, fixed=fixed)
     if len(args) > 1:
         raise call.decline("unknown-call", f"{name}() is read with 1 argument only")
-    set_value = sets.written_out(m, flow, flow.opened(args[0]))
+    set_value = sets.written_out(m, flow, flow.dereference(args[0]))
     if isinstance(set_value, SetV):
         return replace(set_value, fixed=fixed)
     raise call.decline("unknown-call", f"a set of {describe(args[0])}")

@@ -156,7 +156,7 @@ def grow(call: ModelCall) -> Scalar:
     """``math.exp``, ``expm1``, ``log``, ``log10``, ``log2`` and ``log1p``: bounds are known."""
     value, (beyond, error) = as_double(call), _LIMITS[call.name]
     call.m.fail(call.flow, _above(value.term) if beyond is None else beyond(value.term), error)
-    return _called(value, call.name)
+    return _apply_float_call(value, call.name)
 
 
 @function(
@@ -170,7 +170,7 @@ def turn(call: ModelCall) -> Scalar:
     elif call.name in ("asin", "acos"):
         sides = _compare(Op.PY_LT, value.term, -1.0), _compare(Op.PY_GT, value.term, 1.0)
         call.m.fail(call.flow, or_(*sides), ValueError)
-    return _called(value, call.name)
+    return _apply_float_call(value, call.name)
 
 
 @function("math.radians", "math.degrees", arguments=1)
@@ -200,7 +200,7 @@ def numpy_root(call: ModelCall) -> Scalar:
     return Scalar(number, Traits(maybe_nan=True, numpy=True, wide=True))
 
 
-def _called(value: Scalar, name: str) -> Scalar:
+def _apply_float_call(value: Scalar, name: str) -> Scalar:
     term = apply_function(Op.FLOAT_CALL, value.term, string_lit(name))
     return Scalar(term, Traits(maybe_nan=value.traits.maybe_nan))
 

@@ -267,7 +267,7 @@ def size(set_value: SetV) -> Scalar:
 def set_method(call: ModelCall, set_value: SetV) -> Value:
     """``s.union(other)``, ``s.issuperset(other)`` and ``s.issubset(other)`` with a set or list."""
     m, flow, name, (operand,), _, _ = call
-    among = written_out(m, flow, flow.opened(operand))
+    among = written_out(m, flow, flow.dereference(operand))
     if name == "union":
         return unite_sets(m, set_value, among)
     op = ast.GtE() if name == "issuperset" else ast.LtE()
@@ -278,10 +278,10 @@ def set_method(call: ModelCall, set_value: SetV) -> Value:
 def change_set(call: ModelCall, owner: RefV) -> Value:
     """``s.add(value)``, ``s.discard(value)`` and ``s.update(other)``."""
     m, flow, name, (value,), _, _ = call
-    set_value = flow.opened(owner)
+    set_value = flow.dereference(owner)
     assert isinstance(set_value, SetV)
     if name == "update":
-        set_value = unite_sets(m, set_value, written_out(m, flow, flow.opened(value)))
+        set_value = unite_sets(m, set_value, written_out(m, flow, flow.dereference(value)))
     else:
         set_value = (add_to_set if name == "add" else discard_from_set)(m, flow, set_value, value)
     flow.heap[owner.number] = set_value

@@ -71,7 +71,7 @@ class Sorter(NamedTuple):
     order: Order
     key: Key
 
-    def ordered(self, list_value: GrowingV) -> GrowingV:
+    def sort(self, list_value: GrowingV) -> GrowingV:
         """Sort the list in this order."""
         m, flow, order, key = self
         if list_value.kind == "heap" and order[1] == "":

@@ -194,7 +194,7 @@ def without_prefix(call: ModelCall, text: Scalar) -> Value | None:
 def ends_with(call: ModelCall, text: Scalar) -> Value | None:
     """``text.endswith(end)`` of a constant, also of a tuple of them."""
     ends = ends_with_any(_term(call, text), call.args[0])
-    return None if ends is None else boolean(call.flow.decided(ends))
+    return None if ends is None else boolean(call.flow.decide(ends))
 
 
 def ends_with_any(text: Term, ends: Value) -> Term | None:
@@ -334,7 +334,7 @@ def _part_of_two(m: SymbolicMachine, flow: Flow, parts: SplitV, place: int) -> S
 @text_method("join", arguments=1)
 def join_texts(call: ModelCall, text: Scalar) -> Value | None:
     """``text.join([a, b])`` of texts that are written out, and ``text.join(other.split())``."""
-    of = call.flow.opened(call.args[0])
+    of = call.flow.dereference(call.args[0])
     if isinstance(of, FindingsV) and of == words_of(of.text):
         separator = constant_of(text, STRING)
         return (
@@ -548,7 +548,7 @@ def startswith(call: ModelCall, text: Scalar) -> Value | None:
         return computed_value
     term = _term(call, text)
     starts = starts_with_any(term, call.args[0])
-    return None if starts is None else boolean(call.flow.decided(starts))
+    return None if starts is None else boolean(call.flow.decide(starts))
 
 
 def starts_with_any(text: Term, prefixes: Value) -> Term | None:

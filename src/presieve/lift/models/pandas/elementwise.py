@@ -119,7 +119,7 @@ def numpy_where(call: ModelCall) -> VectorV:
 @function("numpy.select", arguments=range(2, 4), keywords=("default",), fresh=True)
 def numpy_select(call: ModelCall) -> VectorV | None:
     """``numpy.select([masks], [choices], default)`` of columns and constants of one type."""
-    masks, choices = (call.flow.opened(a) for a in call.args[:2])
+    masks, choices = (call.flow.dereference(a) for a in call.args[:2])
     if not isinstance(masks, ListV) or not isinstance(choices, ListV):
         return None
     if len(masks.items) != len(choices.items) or not masks.items:

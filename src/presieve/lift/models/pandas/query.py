@@ -127,7 +127,7 @@ class _Query:
         value = self.flow.env.get(name)
         if value is None and name in self.m.names.closure:
             value = self.m.names.resolve(name)
-        opened = None if value is None else self.flow.opened(value)
+        opened = None if value is None else self.flow.dereference(value)
         if isinstance(opened, Scalar | ListV | TupleV):
             return opened
         reason = f"@{name} is not a variable of the function that holds a constant"

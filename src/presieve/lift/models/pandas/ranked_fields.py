@@ -40,7 +40,7 @@ class Places(Struct, frozen=True):
     values: tuple[Term, ...]
     full: tuple[Term, ...]
 
-    def present(self) -> tuple[Term, ...]:
+    def list_presence(self) -> tuple[Term, ...]:
         """Return for each place whether it holds an element that is not missing."""
         return tuple(there(v) for v in self.values)
 
