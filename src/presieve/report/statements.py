@@ -145,13 +145,13 @@ def _rests_on(assumptions: Iterable[dict[str, str]], known: Sequence[dict[str, s
     facts = [f"{text} ({by.partition(', ')[0]})" for text, by in evidence]
     proof = "This is proven without assumptions."
     if facts:
-        proof = f"This is proven, given that {_joined(facts)}."
+        proof = f"This is proven, given that {_join_texts(facts)}."
     if conditions:
-        proof = f"This holds if {_joined(conditions)}."
+        proof = f"This holds if {_join_texts(conditions)}."
     return f"{proof} {_effects(every)}".rstrip()
 
 
-def _joined(texts: Sequence[str]) -> str:
+def _join_texts(texts: Sequence[str]) -> str:
     return "; ".join(dict.fromkeys(texts))
 
 

@@ -72,12 +72,12 @@ def _change_json(change: Change, naming: Naming) -> dict[str, Any]:
             {"name": a.name, "was": a.was, "now": a.now, "outcome": a.outcome}
             for a in change.aspects
         ],
-        "why": [_named(d, naming).to_json() for d in change.why],
+        "why": [_rename_span(d, naming).to_json() for d in change.why],
         "note": change.note,
     }
 
 
-def _named(declined: Declined, naming: Naming) -> Declined:
+def _rename_span(declined: Declined, naming: Naming) -> Declined:
     span = declined.span
     return Declined(declined.code, declined.reason, None if span is None else naming(span))
 
@@ -120,7 +120,7 @@ def _change_lines(change: Change, naming: Naming) -> Iterator[str]:
     for aspect in change.aspects:
         yield report_text.field_text(aspect.name, _aspect_text(aspect))
     for declined in change.why:
-        yield report_text.field_text("because", str(_named(declined, naming)))
+        yield report_text.field_text("because", str(_rename_span(declined, naming)))
     if change.note:
         yield report_text.field_text("because", change.note)
     if change.now is not None and change.now.at:
