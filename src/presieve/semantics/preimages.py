@@ -360,7 +360,7 @@ def _zfill(op: Op, computed: App, constant: Lit) -> Term | None:
     return sql_disjunction(app(op, text, string_lit(t)) for t in few) if few else _never(computed)
 
 
-def _found(op: Op, computed: App, constant: Lit) -> Term | None:
+def _invert_match_count(op: Op, computed: App, constant: Lit) -> Term | None:
     """The preimage of a number of matches where only their existence is asked."""
     text, pattern, flags = computed.args
     matches = app(Op.TEXT_MATCHES, text, string_lit(anywhere(str(_text(pattern)))), flags)
@@ -558,7 +558,7 @@ PREIMAGES: dict[Op, Preimage] = {
     Op.TEXT_CONCAT: _concat,
     Op.TEXT_REVERSE: _reverse,
     Op.TEXT_ZFILL: _zfill,
-    Op.TEXT_FOUND: _found,
+    Op.TEXT_FOUND: _invert_match_count,
     Op.TEXT_OF_INT: _of_int,
     Op.INT_RATIO: _ratio,
     Op.INT_QUOTIENT: _integer_preimage(lambda c, n: int_lit(n * _number(c.args[1]))),

@@ -188,7 +188,7 @@ class Encoder:
     def _literal(self, node: Lit) -> Enc:
         if isinstance(node.sort, Option):
             if node.value is None:
-                return OptionEnc(FALSE, self._default(node.sort.of))
+                return OptionEnc(FALSE, self._encode_default(node.sort.of))
             return OptionEnc(TRUE, self._literal(Lit(node.sort.of, node.value)))
         value = literal_value(node)
         match value:
@@ -203,12 +203,12 @@ class Encoder:
             case None:
                 raise AssertionError("only options have none")
 
-    def _default(self, sort: Sort) -> Enc:
+    def _encode_default(self, sort: Sort) -> Enc:
         match sort:
             case Tuple(of):
-                return TupleEnc(tuple(self._default(s) for s in of))
+                return TupleEnc(tuple(self._encode_default(s) for s in of))
             case Option(of):
-                return OptionEnc(FALSE, self._default(of))
+                return OptionEnc(FALSE, self._encode_default(of))
         if sort == FLOAT:
             return floats.literal(0.0)
         return FALSE if sort == BOOL else "0.0" if sort in TEXTS else "0"

@@ -264,7 +264,7 @@ def cast_of(node: ExprNode, inner: Typed, context: ReadingContext) -> Typed:
         return inner
     operand = inner.operand
     if isinstance(operand, Constant):
-        return Typed(cast(operand, target, _zone(node)), target)
+        return Typed(cast(operand, target, _read_zone(node)), target)
     if isinstance(operand, AsInstant | AsText):
         raise DeclineSignal("sql-unsupported", f"a cast to {target} of a cast to {inner.type}")
     if isinstance(operand, AsDecimal):
@@ -278,7 +278,7 @@ def cast_of(node: ExprNode, inner: Typed, context: ReadingContext) -> Typed:
     if digits and wanted and digits[1] == wanted[1] and digits[0] <= wanted[0]:
         return Typed(operand, target)
     if target == "date" and inner.type in ("timestamp", "timestamp_ntz"):
-        return Typed(functions.day_of(operand, _zone(node)), target)
+        return Typed(functions.day_of(operand, _read_zone(node)), target)
     if target == "string" and inner.type in (*INTEGERS, "float", "double"):
         return Typed(functions.read_shown_number(operand), target)
     if inner.type in INTEGERS:
@@ -291,7 +291,7 @@ def cast_of(node: ExprNode, inner: Typed, context: ReadingContext) -> Typed:
     raise DeclineSignal("sql-unsupported", f"a cast from {inner.type} to {target} is not supported")
 
 
-def _zone(node: ExprNode) -> str:
+def _read_zone(node: ExprNode) -> str:
     """The time zone in which an expression reads instants; "" if it needs none."""
     zone = node.fields.get("timeZoneId")
     return zone if isinstance(zone, str) else ""
@@ -331,20 +331,20 @@ def _constant_function(node: ExprNode, context: ReadingContext) -> Typed:
 def _value_function(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate a function of single values, with the same arguments as in SQL text."""
     operands = [meaning(child, context) for child in node.children]
-    term = functions.read_call(node.entry.sql, [f.operand for f in operands], _zone(node))
+    term = functions.read_call(node.entry.sql, [f.operand for f in operands], _read_zone(node))
     base = strip(term.sort)
     return Typed(
         term, operands[0].type if base == INT == sort_of(operands[0].type) else NAMES[base]
     )
 
 
-def _element(node: ExprNode, context: ReadingContext) -> Typed:
+def _translate_element(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate an element of an array, or a value of a map."""
     if node.entry is composites.ELEMENT_AT and node.fields.get("failOnError") is not False:
         raise DeclineSignal("sql-unsupported", "element_at may raise: write try_element_at")
     operands = [meaning(child, context) for child in node.children]
     name = node.entry.sql or composites.TRY_ELEMENT_AT.sql
-    term = functions.read_call(name, [f.operand for f in operands], _zone(node))
+    term = functions.read_call(name, [f.operand for f in operands], _read_zone(node))
     return Typed(term, list(_parts(operands[0]).values())[-1])
 
 
@@ -360,7 +360,7 @@ def _field(node: ExprNode, context: ReadingContext) -> Typed:
 def _array_function(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate ``array_size``, ``array_position`` and ``map_keys``."""
     operands = [meaning(child, context) for child in node.children]
-    term = functions.read_call(node.entry.sql, [f.operand for f in operands], _zone(node))
+    term = functions.read_call(node.entry.sql, [f.operand for f in operands], _read_zone(node))
     keys = _parts(operands[0]).get("0")
     return Typed(term, node.entry.result or f"array<{keys}>")
 
@@ -450,7 +450,7 @@ RULES: dict[Entry, Rule] = {
     choices.COALESCE: _coalesce,
     composites.ARRAY_CONTAINS: _aside,
     composites.GET_STRUCT_FIELD: _field,
-    **dict.fromkeys((composites.GET, composites.ELEMENT_AT), _element),
+    **dict.fromkeys((composites.GET, composites.ELEMENT_AT), _translate_element),
     composites.TRY_ELEMENT_AT: lambda node, context: meaning(node.children[0], context),
     **dict.fromkeys(
         (composites.ARRAY_SIZE, composites.ARRAY_POSITION, composites.MAP_KEYS), _array_function

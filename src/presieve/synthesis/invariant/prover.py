@@ -90,7 +90,7 @@ class Prover:
         encoder.fact(s_implies(STEP, s_and([calm, s_or([crash, *broken])])))
         encoder.fact(s_implies(CRASH, s_and([calm, crash])))
         lost = s_and([runs.step_raises(s, row), s_not(crash)])
-        ends, ends_twin = (s_and([runs.present(x), runs.finish_raises(x)]) for x in (s, t))
+        ends, ends_twin = (s_and([runs.has_result(x), runs.finish_raises(x)]) for x in (s, t))
         encoder.fact(s_implies(ERASED, s_or([lost, s_and([ends, s_not(ends_twin)])])))
         self._write_final(s, t)
         self._solver.add(encoder.take())
@@ -106,7 +106,7 @@ class Prover:
         if setup.parts is None:
             return
         chosen = self._write_part(setup.parts, runs.outputs(t))
-        passed = encoder.name(s_and([runs.present(t), chosen]))
+        passed = encoder.name(s_and([runs.has_result(t), chosen]))
         agrees = encoder.name(runs.result_agrees(s, t, accepted, passed))
         encoder.fact(s_implies(RESIDUAL, s_and([matters, s_not(agrees)])))
 
