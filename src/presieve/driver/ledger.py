@@ -165,11 +165,13 @@ def _boundary(
         "runs_as": boundary.compiled.form if boundary.compiled else None,
         "run": sum_up(runs),
         "written": sum_up(written),
-        "spared": _spared(boundary, recorded),
+        "spared": _count_spared_rows(boundary, recorded),
     }
 
 
-def _spared(boundary: BoundaryReport, recorded: Sequence[Recorded]) -> dict[str, int] | None:
+def _count_spared_rows(
+    boundary: BoundaryReport, recorded: Sequence[Recorded]
+) -> dict[str, int] | None:
     """Count the rows that scans did not return, and that were not sent to Python, although the plan
     as written would have had them; None if that is not certain.
     """

@@ -154,7 +154,7 @@ def filtered_report(decision: FilteredDecision) -> BoundaryReport:
         residual=where,
         declined=decision.reasons,
         estimated_selectivity=decision.selectivity,
-        assumptions=_erased(ERASED_ROW, site.erases and filters),
+        assumptions=_assume_erased_error(ERASED_ROW, site.erases and filters),
     )
 
 
@@ -187,7 +187,7 @@ def range_report(decision: RangeDecision) -> DerivedReport:
         site.text if is_made else "",
         decision.skipped,
         decision.reasons,
-        _erased(ERASED_ROW, is_made and site.erases),
+        _assume_erased_error(ERASED_ROW, is_made and site.erases),
         "Join",
         (site.certificate.to_json(),) if is_made else (),
     )
@@ -215,7 +215,7 @@ def function_report(decision: ColumnDecision) -> FunctionReport:
         read=tuple(i.columns[n].name for i in use.inputs for n in sorted(i.read)),
         pruned=columns is not None,
         declined=decision.reasons,
-        assumptions=_erased(ERASED_COLUMN, decision.erases),
+        assumptions=_assume_erased_error(ERASED_COLUMN, decision.erases),
     )
     if answer is None:
         return report
@@ -270,7 +270,7 @@ def compiled_report(decision: CompileDecision | GroupDecision) -> FunctionReport
     if not decision.is_planned:
         return _left_in_python(report, decision.reasons)
     open_ = ({"code": a.code, "text": a.text} for a in assumed)
-    assumptions = (*open_, *_erased(ERASED_VALUE, erases))
+    assumptions = (*open_, *_assume_erased_error(ERASED_VALUE, erases))
     return replace(report, compiled=compiled, assumptions=assumptions)
 
 
@@ -286,7 +286,7 @@ def _messages(lifted: Lifted | Declined) -> tuple[Assumption, ...]:
     return tuple(a for a in assumed if a.code == MESSAGES)
 
 
-def _erased(text: str, erases: object) -> tuple[dict[str, str], ...]:
+def _assume_erased_error(text: str, erases: object) -> tuple[dict[str, str], ...]:
     """Return the assumption that an error may disappear, if a change ``erases`` one."""
     return ({"code": MAY_ERASE_ERROR, "text": text},) if erases else ()
 

@@ -75,10 +75,10 @@ class Question:
     def answer(self) -> Order:
         """Return the answer, which is determined at the first call."""
         if self._answer is None:
-            self._answer = self._decided()
+            self._answer = self._decide()
         return self._answer
 
-    def _decided(self) -> Order:
+    def _decide(self) -> Order:
         # The search loads a solver, and importing this module must not load one.
         from presieve.synthesis.order.dependence import Independent, decide
         from presieve.synthesis.order.permute import Exchange
