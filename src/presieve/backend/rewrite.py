@@ -428,7 +428,7 @@ class _Builder(Struct, frozen=True):
         same = all(new is old for new, old in zip(children, below, strict=True))
         result = node if same and path not in self.edits.keep else self._node(node, path, children)
         if path in self.edits.columns:
-            result = self.gateway.pruned(result, self.edits.columns[path])
+            result = self.gateway.prune_columns(result, self.edits.columns[path])
         if path in self.edits.expressions:
             result = self.gateway.with_expressions(result, self.edits.expressions[path])
         if path in self.edits.tables:

@@ -126,7 +126,7 @@ def with_calls_apart(opened: Opened, df: DataFrame, *, changed: bool) -> tuple[H
     if root is None or not gateway.calls_python(plan):
         return plan, None
     if changed or opened.written is not None:
-        plan = gateway.analyzed(df)
+        plan = gateway.analyze_plan(df)
         root = gateway.tree(plan)
     apart = gateway.separate_functions(plan, root, everywhere=True)
     if apart is not plan and gateway.cache_is_empty():

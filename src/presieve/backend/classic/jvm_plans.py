@@ -92,11 +92,11 @@ class JvmPlans:
     def conf(self, key: str, default: str) -> str:
         if key in self.settings:
             return self.settings[key]
-        value = self._default(key)
+        value = self._read_default(key)
         return default if value is None else value
 
     @ask_once
-    def _default(self, key: str) -> str | None:
+    def _read_default(self, key: str) -> str | None:
         return read_default(self.jvm, self._conf, key)
 
     @translate_errors

@@ -84,7 +84,7 @@ def read_column_use(view: PlanView, number: int, node: Node) -> ColumnUse:
     """Determine the columns that the function of this operator needs."""
     name = str(node.fields["functionExpr"][0].get("name", "a function"))
     gateway, handle = view.gateway, view.handle(node)
-    unread = gateway.unread(handle)
+    unread = gateway.explain_unread(handle)
     if unread is not None:
         return ColumnUse(number, node, name, declined=unread)
     try:

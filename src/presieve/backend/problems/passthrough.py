@@ -85,7 +85,7 @@ class Unlifted:
         matter, there must be none; else the values must come back unchanged.
         """
         passes = {} if self.is_missed or self._is_mixed() else self.answer.passes or {}
-        typed = self._typed(names)
+        typed = self._find_typed_columns(names)
         facts: list[Assumption] = []
         for k in names.keys:
             variable = _variable(k)
@@ -103,7 +103,7 @@ class Unlifted:
         """Whether the result may depend on a column of the input."""
         return self.answer.reads is None or name in self.answer.reads
 
-    def _typed(self, names: InputAttributes) -> set[str]:
+    def _find_typed_columns(self, names: InputAttributes) -> set[str]:
         """Return the columns of the input whose type in pandas may matter."""
         types = {k.name: k.type for k in names.keys}
         returned = {a.name: a.type for a in self.boundary.outputs}

@@ -85,7 +85,7 @@ class OptimizedCheck:
         if df is self._written:
             return None
         gateway = self._gateway
-        if not gateway.same_output(gateway.analyzed(self._written), gateway.analyzed(df)):
+        if not gateway.same_output(gateway.analyze_plan(self._written), gateway.analyze_plan(df)):
             return Objection("output", "its columns are others than as written")
         try:
             scans = optimized_scans(gateway, df)
@@ -126,7 +126,7 @@ class OptimizedCheck:
         suspects = [x for x in suspects if not self._was_there(x[0], x[1], scans)]
         suspects = [x for x in suspects if not _is_of_directories(x[0], x[1])]
         if suspects:
-            same = _same_columns(self._gateway.tree(self._gateway.analyzed(df)))
+            same = _same_columns(self._gateway.tree(self._gateway.analyze_plan(df)))
             covered = {(same.get(n, n), sign, constant) for n, sign, constant in covered}
             suspects = [x for x in suspects if not _is_covered(x[2], covered, same)]
         if not suspects:
@@ -263,7 +263,7 @@ class OptimizedCheck:
         if written is None or any(scan.is_cached for scan in written):
             return frozenset()
         read = {number for scan in written if scan.is_scan for number in scan.columns}
-        plan = self._gateway.analyzed(self._written)
+        plan = self._gateway.analyze_plan(self._written)
         trees = map(self._gateway.tree, (plan, *self._gateway.subqueries(plan)))
         leaves = (frozenset(outputs(n) or ()) for t in trees for n in walk(t) if not n.children)
         return frozenset(columns for columns in leaves if columns and not columns & read)

@@ -253,7 +253,7 @@ def _share_skipped(
 
     def skips() -> float | None:
         try:
-            return sources.gateway.skipped(leaf, new_predicate.sql)
+            return sources.gateway.estimate_skipped_share(leaf, new_predicate.sql)
         except GatewayError:
             return None
 
