@@ -10,7 +10,7 @@ import pytest
 from tests.support.amount import amount
 from tests.support.functions import applications
 
-from presieve.ir.functions import SIGNATURES
+from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, STRING, ArrayOf, MapOf, Option, Sort
 from presieve.ir.terms import Op, Scope, Var, int_lit, lit, string_lit
@@ -21,7 +21,7 @@ from presieve.semantics.consequences import (
     find_implied_by_unequal,
     same_truth,
 )
-from presieve.semantics.functions import Undefined
+from presieve.semantics.function_meanings import Undefined
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.preimages import spell_as
 from presieve.semantics.values import Value

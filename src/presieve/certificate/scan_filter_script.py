@@ -19,7 +19,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from presieve.certificate.check import Rejected, SolverName, decide_conditions, make_solver
+from presieve.certificate.checker import Rejected, SolverName, decide_conditions, make_solver
 from presieve.certificate.scan_filters import DerivedCertificate, VerifiedDerived, turns
 from presieve.semantics.intervals import NAN, Interval, Point, ValueSet, after, last, only
 from presieve.smt.smtlib import s_and, s_eq, s_implies, s_int, s_ite, s_not, s_or

@@ -16,6 +16,7 @@ from presieve.driver.session import SessionSetting, setting_of
 from presieve.errors import Span, UsageError
 from presieve.records import replace
 from presieve.report.baseline.comparison import Change, compare_sites
+from presieve.report.baseline.comparison_text import BaselineOutcome, Naming, Status
 from presieve.report.baseline.file import (
     BaselineFile,
     Environment,
@@ -25,7 +26,6 @@ from presieve.report.baseline.file import (
     with_job,
     write_baseline,
 )
-from presieve.report.baseline.outcome import BaselineOutcome, Naming, Status
 from presieve.report.baseline.seen import list_sites, reasons_left_alone
 from presieve.report.collector import ReportCollector
 from presieve.report.report_data import ReportData

@@ -39,6 +39,7 @@ from presieve.dataflow.abstract_values import (
     Value,
     part_of,
 )
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.closures import is_every_closure_followed
 from presieve.dataflow.context import (
     TEXT,
@@ -56,7 +57,6 @@ from presieve.dataflow.free_names import of_object, open_owner
 from presieve.dataflow.iteration import all_batches, first_table
 from presieve.dataflow.libraries import UNMISSED, Effects
 from presieve.dataflow.returned_tables import result_of
-from presieve.dataflow.state import AnalysisState
 from presieve.errors import DeclineSignal
 from presieve.lift.python.names import parameters
 

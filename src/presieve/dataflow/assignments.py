@@ -24,9 +24,9 @@ from presieve.dataflow.abstract_values import (
     join,
     reach_of,
 )
+from presieve.dataflow.analysis_state import AnalysisState, references, stored_in, with_attribute
 from presieve.dataflow.context import Analysis, constant_of, names_of_columns
 from presieve.dataflow.iteration import column_of_items
-from presieve.dataflow.state import AnalysisState, references, stored_in, with_attribute
 from presieve.records import replace
 
 

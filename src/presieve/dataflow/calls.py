@@ -50,6 +50,7 @@ from presieve.dataflow.abstract_values import (
     reach_of,
     union_of_packages,
 )
+from presieve.dataflow.analysis_state import AnalysisState, join_states
 from presieve.dataflow.closures import free_names
 from presieve.dataflow.context import (
     OUTSIDE,
@@ -69,7 +70,6 @@ from presieve.dataflow.libraries import (
     sees_variables,
 )
 from presieve.dataflow.objects import construct, own_method
-from presieve.dataflow.state import AnalysisState, join_states
 from presieve.dataflow.transfer_functions import find_transfer
 from presieve.python_library.descriptions import NOT_DESCRIBED, Change
 from presieve.python_library.method_catalogue import CATALOGUE, Owner, describe

@@ -25,10 +25,10 @@ from presieve.dataflow.abstract_values import (
     Value,
     is_fixed,
 )
+from presieve.dataflow.analysis_state import AnalysisState, join_states
 from presieve.dataflow.by_row.row_closures import is_closed_function, loosen
 from presieve.dataflow.context import EvaluatedCall, Given, constant_of
 from presieve.dataflow.iteration import column_of_scalars, scalar_of
-from presieve.dataflow.state import AnalysisState, join_states
 from presieve.dataflow.transfer_functions import transfer
 from presieve.python_library.descriptions import ResultKind
 from presieve.records import replace

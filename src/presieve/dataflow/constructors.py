@@ -21,11 +21,11 @@ from presieve.dataflow.abstract_values import (
     reach_of,
     reach_of_all,
 )
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.assignments import column_for
 from presieve.dataflow.context import EvaluatedCall, constant_of, counted_by, names_of_columns
 from presieve.dataflow.iteration import column_of_items, column_of_scalars
 from presieve.dataflow.objects import fields_of, is_record
-from presieve.dataflow.state import AnalysisState
 from presieve.dataflow.transfer_functions import transfer
 from presieve.python_library.descriptions import ResultKind
 from presieve.records import replace

@@ -7,7 +7,7 @@ import ast
 import sys
 from collections.abc import Callable
 
-from presieve.dataflow import operators
+from presieve.dataflow import python_operators
 from presieve.dataflow.abstract_values import (
     DATA,
     NO_KEYS,
@@ -36,6 +36,7 @@ from presieve.dataflow.abstract_values import (
     reach_of,
     reach_of_all,
 )
+from presieve.dataflow.analysis_state import AnalysisState, stored_in
 from presieve.dataflow.assignments import ROWS, bind
 from presieve.dataflow.by_row.row_subsets import series_of, some_columns, some_rows
 from presieve.dataflow.calls import call, inline_call
@@ -58,7 +59,6 @@ from presieve.dataflow.literals import (
 )
 from presieve.dataflow.objects import attribute_of_class, attribute_of_instance
 from presieve.dataflow.returned_tables import result_of
-from presieve.dataflow.state import AnalysisState, stored_in
 from presieve.python_library.method_catalogue import CATALOGUE
 from presieve.records import replace
 
@@ -440,15 +440,15 @@ def _yield(a: Analysis, node: ast.Yield, s: AnalysisState) -> Value:
 
 _EXPRESSIONS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Attribute: _attribute,
-    ast.BinOp: operators.binary,
-    ast.BoolOp: operators.bool_op,
+    ast.BinOp: python_operators.binary,
+    ast.BoolOp: python_operators.bool_op,
     ast.Call: lambda a, node, s: call(a, s, node),
-    ast.Compare: operators.compare,
+    ast.Compare: python_operators.compare,
     ast.Constant: lambda _a, node, _s: AbstractScalar(constant=node.value, fixed=True),
     ast.Dict: dict_display,
     ast.DictComp: comprehension,
     ast.GeneratorExp: generator,
-    ast.IfExp: operators.if_expression,
+    ast.IfExp: python_operators.if_expression,
     ast.JoinedStr: text,
     ast.Lambda: lambda a, node, _s: Function(node, a.stack[-1].owner, len(a.stack) - 1),
     ast.List: list_display,
@@ -460,7 +460,7 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Slice: _slice,
     ast.Subscript: _item,
     ast.Tuple: tuple_display,
-    ast.UnaryOp: operators.unary,
+    ast.UnaryOp: python_operators.unary,
     ast.Yield: _yield,
 }
 """Other expressions are opaque: await, yield from, a starred expression on its own."""

@@ -32,11 +32,11 @@ from presieve.dataflow.abstract_values import (
     join_all,
     part_of,
 )
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.by_row.type_uses import uses_in
 from presieve.dataflow.context import Analysis, Owner
 from presieve.dataflow.libraries import COMPUTING, MESSAGES, of_function
 from presieve.dataflow.outer_classes import is_small
-from presieve.dataflow.state import AnalysisState
 from presieve.errors import DeclineSignal
 from presieve.lift.python.enumerations import keeps_values
 from presieve.lift.python.names import names_of, own_names

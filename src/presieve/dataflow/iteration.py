@@ -29,9 +29,9 @@ from presieve.dataflow.abstract_values import (
     part_of,
     reach_of,
 )
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.by_row.row_subsets import some_rows
 from presieve.dataflow.context import Analysis
-from presieve.dataflow.state import AnalysisState
 
 
 class Rounds(NamedTuple):

@@ -17,11 +17,11 @@ from presieve.dataflow.abstract_values import (
     join_all,
     reach_of,
 )
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.assignments import bind
 from presieve.dataflow.by_row.row_closures import is_closed_comprehension, loosen
 from presieve.dataflow.context import Analysis, GaveUp, constant_of
 from presieve.dataflow.iteration import item_of, listed_items, rounds, rows_of
-from presieve.dataflow.state import AnalysisState
 
 _DEEP = 6
 

@@ -23,10 +23,10 @@ from presieve.dataflow.abstract_values import (
     Value,
     join_all,
 )
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.context import Analysis, Given
 from presieve.dataflow.free_names import of_object, open_owner
 from presieve.dataflow.outer_classes import is_generated_member
-from presieve.dataflow.state import AnalysisState
 from presieve.errors import DeclineSignal
 from presieve.lift.python.shipped import attribute, checked_class, enumeration_member
 

@@ -32,6 +32,7 @@ from presieve.dataflow.abstract_values import (
     reach_of,
     union_of_packages,
 )
+from presieve.dataflow.analysis_state import AnalysisState, join_states
 from presieve.dataflow.assignments import bind, delete, store
 from presieve.dataflow.by_row.row_closures import (
     appends_once,
@@ -42,7 +43,6 @@ from presieve.dataflow.by_row.row_closures import (
 )
 from presieve.dataflow.context import Analysis, GaveUp, constant_of, leaves
 from presieve.dataflow.iteration import item_of, rounds, rows_of
-from presieve.dataflow.state import AnalysisState, join_states
 
 _STEPS = 20_000
 _ROUNDS = 25

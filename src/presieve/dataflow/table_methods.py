@@ -33,6 +33,7 @@ from presieve.dataflow.abstract_values import (
     Value,
     is_fixed,
 )
+from presieve.dataflow.analysis_state import NEW
 from presieve.dataflow.assignments import drop_columns, set_column
 from presieve.dataflow.by_row.row_closures import is_closed_function
 from presieve.dataflow.by_row.row_subsets import rows_of, series_of
@@ -45,7 +46,6 @@ from presieve.dataflow.column_methods import (
 from presieve.dataflow.context import EvaluatedCall, Given, constant_of, names_of_columns
 from presieve.dataflow.iteration import column_of_scalars, rows_alone, scalar_of
 from presieve.dataflow.libraries import of_method
-from presieve.dataflow.state import NEW
 from presieve.dataflow.transfer_functions import Transfer, transfer
 from presieve.python_library.descriptions import ResultKind
 from presieve.records import replace

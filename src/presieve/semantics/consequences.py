@@ -21,7 +21,7 @@ from typing import TypeAlias
 from presieve.ir.ops import app, negate, sql_conjunction, sql_disjunction
 from presieve.ir.sorts import TIMESTAMP
 from presieve.ir.terms import App, Lit, Op, Term, int_lit, lit, literal_value, string_lit
-from presieve.semantics.functions import FUNCTIONS, SQUARE
+from presieve.semantics.function_meanings import FUNCTIONS, SQUARE
 from presieve.semantics.pattern_prefixes import beginning, part
 from presieve.semantics.preimages import CASELESS, least, starts_with
 from presieve.semantics.values import INT_RANGES

@@ -24,7 +24,7 @@ from presieve.ir.ops import app, conjunction, disjunction, negate, sql_conjuncti
 from presieve.ir.sorts import DATE, STRING, TIMESTAMP, strip
 from presieve.ir.terms import App, Lit, Op, Term, float_lit, int_lit, lit, literal_value, string_lit
 from presieve.ir.walk import subterms
-from presieve.semantics.functions import FUNCTIONS, Undefined, first_day
+from presieve.semantics.function_meanings import FUNCTIONS, Undefined, first_day
 from presieve.semantics.pattern_prefixes import anywhere
 from presieve.semantics.thresholds import AS_SPARK, DOUBLES, MIRRORED, STEPS, threshold
 from presieve.semantics.values import INT_RANGES

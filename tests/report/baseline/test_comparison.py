@@ -8,7 +8,7 @@ from presieve.errors import Declined, Span
 from presieve.records import replace
 from presieve.report.baseline.comparison import Change, compare_sites
 from presieve.report.baseline.seen import SeenSite
-from presieve.report.baseline.sites import DerivedSite, FilterSite, FunctionSite, Site
+from presieve.report.baseline.stored_sites import DerivedSite, FilterSite, FunctionSite, Site
 
 CALL = Declined("unknown-call", "nothing is known of hash", Span("/home/me/job.py", 7, 12))
 HIGH = FilterSite(

@@ -3,9 +3,9 @@
 Spark's JVM. Nothing outside of this folder uses these interfaces.
 
 Everything here was seen to work on the served versions of PySpark, except for the differences in
-:mod:`presieve.backend.classic.versions`; it is feature-tested when a gateway is opened. If a call
-fails all the same, :class:`GatewayError` carries the error to the entry point of the backend, which
-declines and leaves the DataFrame alone. One call over py4j costs about 0.5 ms.
+:mod:`presieve.backend.classic.version_differences`; it is feature-tested when a gateway is opened.
+If a call fails all the same, :class:`GatewayError` carries the error to the entry point of the
+backend, which declines and leaves the DataFrame alone. One call over py4j costs about 0.5 ms.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from presieve.backend.classic.scans.listings import own_listings
 from presieve.backend.classic.scans.readers import own_readers
 from presieve.backend.classic.split_aggregate_outputs import to_project, with_projections
 from presieve.backend.classic.split_input import split
-from presieve.backend.classic.versions import ClassicDataFrame
+from presieve.backend.classic.version_differences import ClassicDataFrame
 from presieve.backend.gateway import Handle, LeafSource
 from presieve.backend.problems.pickled import loads
 from presieve.plan.algebra import Attribute

@@ -30,8 +30,8 @@ from presieve.backend.classic.py4j_errors import (
     translate_errors,
 )
 from presieve.backend.classic.quick_ack import quick_ack
-from presieve.backend.classic.settings import read_default, read_settings, runtime_conf
-from presieve.backend.classic.versions import ADAPTERS
+from presieve.backend.classic.session_configuration import read_default, read_settings, runtime_conf
+from presieve.backend.classic.version_differences import ADAPTERS
 from presieve.backend.gateway import Handle, served_version
 from presieve.errors import DeclineSignal
 

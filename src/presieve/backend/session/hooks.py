@@ -30,7 +30,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.dataframe import DataFrame
 
 from presieve.backend.classic.gateway import session_uuid
-from presieve.backend.classic.versions import ClassicDataFrame
+from presieve.backend.classic.version_differences import ClassicDataFrame
 from presieve.errors import UsageError
 
 ACTIONS = (

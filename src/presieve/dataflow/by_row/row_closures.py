@@ -26,7 +26,7 @@ from presieve.dataflow.abstract_values import (
     is_fixed,
     reach_of,
 )
-from presieve.dataflow.state import AnalysisState, map_object, values_of
+from presieve.dataflow.analysis_state import AnalysisState, map_object, values_of
 from presieve.python_library.descriptions import Change
 from presieve.python_library.method_catalogue import describe
 

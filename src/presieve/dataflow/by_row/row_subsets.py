@@ -16,8 +16,8 @@ from presieve.dataflow.abstract_values import (
     Value,
     part_of,
 )
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.context import Analysis
-from presieve.dataflow.state import AnalysisState
 from presieve.records import replace
 
 

@@ -39,7 +39,7 @@ from presieve.backend.effects.may_raise import trees
 from presieve.backend.gateway import GatewayError
 from presieve.backend.open_plan import Opened
 from presieve.backend.rewrite import Predicate
-from presieve.certificate.check import Rejected, check
+from presieve.certificate.checker import Rejected, check
 from presieve.certificate.scan_filters import DerivedCertificate
 from presieve.driver.stages.decisions import Objection
 from presieve.driver.stages.explained import ExplainedCheck

@@ -10,10 +10,10 @@ from types import FunctionType
 from presieve.ir.fold import Field, Fold
 from presieve.ir.terms import FALSE, TRUE, Term
 from presieve.lift.entry.returns import Returns, outputs
-from presieve.lift.execution import holes
+from presieve.lift.execution import syntax_with_holes
 from presieve.lift.execution.batch_loop import rows_loop
 from presieve.lift.execution.heap import boxed_variables, frozen_variables
-from presieve.lift.execution.iteration import loop_variable
+from presieve.lift.execution.loop_iterables import loop_variable
 from presieve.lift.execution.row_loop import (
     Loop,
     check_fields,
@@ -89,9 +89,9 @@ def parameter_values(
 
 
 def _loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> Loop:
-    if holes.passes_over(m, node, flow):
+    if syntax_with_holes.passes_over(m, node, flow):
         return Loop((), FALSE, {n: flow.env[n] for n in assigned_names([node]) if n in flow.env})
-    with holes.loop(m, node):
+    with syntax_with_holes.loop(m, node):
         return _read_loop(m, node, flow)
 
 

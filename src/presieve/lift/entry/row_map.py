@@ -44,7 +44,7 @@ from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.execution.statements import execute, machine
 from presieve.lift.forms import ColumnsFunction, Lifted, LiftRequest, RowsFunction
 from presieve.lift.models.pandas import series
-from presieve.lift.models.pandas.arithmetic import make_exact
+from presieve.lift.models.pandas.column_arithmetic import make_exact
 from presieve.lift.models.pyarrow.arrays import array
 from presieve.lift.python.names import own_names, parameters
 from presieve.lift.python.shipped import function_source

@@ -17,9 +17,9 @@ from presieve.lift.execution import (
     comprehensions,
     exceptions,
     heap,
-    holes,
     inlining,
     opaque_calls,
+    syntax_with_holes,
 )
 from presieve.lift.execution.outer_containers import is_container
 from presieve.lift.execution.stage import Stage
@@ -29,7 +29,7 @@ from presieve.lift.models import registry
 from presieve.lift.models.builtins import (
     builtin_functions,
     calendar,
-    composites,
+    composite_values,
     decimals,
     dicts,
     lists,
@@ -59,7 +59,7 @@ from presieve.lift.values.symbolic import Known, ListV, SetV, Value, describe
 MODELS = (
     *(
         calendar,
-        composites,
+        composite_values,
         comprehensions,
         decimals,
         dicts,
@@ -142,7 +142,7 @@ def _decline_unknown(m: SymbolicMachine, flow: Flow, node: ast.Call) -> DeclineS
     """Return why a call is not known, unless evaluating one of its arguments declines."""
     if any(isinstance(a, ast.Starred) for a in node.args):
         return DeclineSignal("unknown-call", "a call with *")
-    with holes.apart(m, node):
+    with syntax_with_holes.apart(m, node):
         for a in node.args:
             m.evaluate(a, flow)
     return _unknown_function(m, node)

@@ -20,15 +20,15 @@ from presieve.lift.execution import (
     exceptions,
     growing_lists,
     heap,
-    holes,
     inlining,
     lists_of_rows,
     outer_containers,
+    syntax_with_holes,
 )
 from presieve.lift.execution.state import Comparison, Flow, Operation, SymbolicMachine
 from presieve.lift.models.builtins import (
     calendar,
-    composites,
+    composite_values,
     dicts,
     lists,
     regular_expressions,
@@ -39,7 +39,7 @@ from presieve.lift.models.builtins import (
 from presieve.lift.models.builtins.arithmetic import binary, unary
 from presieve.lift.models.builtins.comparisons import POSITIVE, boolean, compare, truth
 from presieve.lift.models.pandas import (
-    arithmetic,
+    column_arithmetic,
     dataframe,
     datetimes,
     series,
@@ -78,7 +78,7 @@ from presieve.semantics.smart_constructors import and_, or_
 def evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     """Return the value of an expression on this path. Errors go to the machine."""
     if m.columns.holes is not None:
-        return holes.evaluate(m, node, flow, _evaluate_here)
+        return syntax_with_holes.evaluate(m, node, flow, _evaluate_here)
     return _evaluate_here(m, node, flow)
 
 
@@ -101,7 +101,7 @@ def condition(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Term:
             case _:
                 value = evaluate(m, node, flow)
                 if isinstance(value, HoleV):
-                    holes.note_choice(m, value)
+                    syntax_with_holes.note_choice(m, value)
                 return truth(m, flow, value)
 
 
@@ -168,7 +168,7 @@ def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
         case ast.UnaryOp(op, operand):
             of = evaluate(m, operand, flow)
             v = series.vector(m, of)
-            return unary(m, flow, op, of) if v is None else arithmetic.unary_vector(m, op, v)
+            return unary(m, flow, op, of) if v is None else column_arithmetic.unary_vector(m, op, v)
         case ast.BinOp(left, op, right):
             a = evaluate(m, left, flow)
             return combine_operands(Operation(m, flow, op, a, evaluate(m, right, flow)))
@@ -212,7 +212,7 @@ def combine_operands(operation: Operation) -> Value:
     """Evaluate ``left op right`` for numbers, flags, sets and columns."""
     m, flow, op, left, right = operation
     if series.is_whole(left) or series.is_whole(right):
-        return arithmetic.binary_vectors(m, op, left, right)
+        return column_arithmetic.binary_vectors(m, op, left, right)
     left_value = flow.dereference(left)
     if isinstance(left_value, SetV) and isinstance(op, ast.BitOr):
         right_set = sets.of_constants(m, flow.dereference(right))
@@ -361,7 +361,8 @@ def _attribute(m: SymbolicMachine, owner: ast.expr, name: str, flow: Flow) -> Va
             raise DeclineSignal(*_explain_member(value, name))
         return model_value
     forced = m.force(value, flow)
-    field = composites.attribute(m, flow, forced, name) or calendar.attribute(m, flow, forced, name)
+    field = composite_values.attribute(m, flow, forced, name)
+    field = field or calendar.attribute(m, flow, forced, name)
     if field is not None:
         return field
     model_value = dataframe.attribute_of(m, flow, value, name)
@@ -421,8 +422,8 @@ def _part_of_value(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> 
             return word or regular_expressions.finding_at(m, flow, value, key)
         case Scalar() if value.base == STRING:
             return strings.character(m, flow, value, key)
-        case Scalar() if composites.is_composite(value):
-            return composites.item(m, flow, value, key)
+        case Scalar() if composite_values.is_composite(value):
+            return composite_values.item(m, flow, value, key)
     return None
 
 

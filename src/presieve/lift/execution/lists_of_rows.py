@@ -20,7 +20,7 @@ from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.ir.terms import TRUE
 from presieve.lift.execution.heap import freeze_contents, numbers_in
-from presieve.lift.execution.iteration import loop_variable
+from presieve.lift.execution.loop_iterables import loop_variable
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import ExitKind, Flow, SymbolicMachine
 from presieve.lift.values.symbolic import Clash, ListV, RefV, RowListV, Unbound, Value

@@ -16,11 +16,11 @@ from presieve.lift.execution import (
     dynamic_keys,
     exceptions,
     growing_lists,
-    holes,
     lists_of_rows,
-    matching,
+    match_statement,
     messages,
     outer_containers,
+    syntax_with_holes,
     unrolling,
 )
 from presieve.lift.execution.aliasing import check_sole, fresh, waiting
@@ -98,7 +98,7 @@ def execute(m: SymbolicMachine, body: list[ast.stmt], flow: Flow) -> None:
 
 def _execute(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
     if m.columns.holes is not None:
-        holes.execute(m, node, flow, _execute_here)
+        syntax_with_holes.execute(m, node, flow, _execute_here)
     else:
         _execute_here(m, node, flow)
 
@@ -135,7 +135,7 @@ def _execute_here(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
             if not lists_of_rows.loop(m, node, flow):
                 unrolling.loop(m, node, flow)
         case ast.Match():
-            matching.match(m, node, flow, _fork)
+            match_statement.match(m, node, flow, _fork)
         case ast.Delete(targets):
             for target in targets:
                 with m.at(target):

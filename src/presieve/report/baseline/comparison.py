@@ -11,7 +11,7 @@ from msgspec import Struct
 from presieve.errors import Declined, Span
 from presieve.report.baseline.matching import match_sites
 from presieve.report.baseline.seen import SeenSite
-from presieve.report.baseline.sites import (
+from presieve.report.baseline.stored_sites import (
     DerivedSite,
     FilterSite,
     FunctionSite,

@@ -9,7 +9,7 @@ operators counts as true.
 from __future__ import annotations
 
 from presieve.errors import SortError
-from presieve.ir.functions import SIGNATURES
+from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, Option, option, strip
 from presieve.ir.terms import (

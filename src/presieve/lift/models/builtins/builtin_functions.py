@@ -15,7 +15,7 @@ from presieve.lift.execution import growing_lists, outer_containers
 from presieve.lift.execution.count_fields import rows_of
 from presieve.lift.execution.state import Comparison, ModelCall
 from presieve.lift.models.builtins import (
-    composites,
+    composite_values,
     mathematics,
     regular_expressions,
     sets,
@@ -75,10 +75,10 @@ def length(call: ModelCall) -> Value:
     match flow.dereference(m.force(of, flow)):
         case SetV() as operand:
             return sets.size(operand)
-        case Scalar() as whole if composites.is_composite(whole):
+        case Scalar() as whole if composite_values.is_composite(whole):
             if isinstance(whole.base, StructOf):
                 return Scalar(int_lit(len(whole.base.names)), LITERAL)
-            return Scalar(composites.size(m.scalar(flow, whole).term))
+            return Scalar(composite_values.size(m.scalar(flow, whole).term))
         case Scalar() as text if text.base == STRING:
             term = m.scalar(flow, text).term
             return Scalar(apply_function(Op.TEXT_LENGTH, term))

@@ -36,7 +36,7 @@ from presieve.ir.terms import (
 )
 from presieve.lift.execution import growing_lists
 from presieve.lift.execution.state import Comparison, Flow, SymbolicMachine
-from presieve.lift.models.builtins import composites
+from presieve.lift.models.builtins import composite_values
 from presieve.lift.models.builtins.arithmetic import exact_as_float
 from presieve.lift.models.builtins.bit_flags import equal_flags
 from presieve.lift.models.builtins.decimals import compare_decimals
@@ -173,7 +173,7 @@ def truth_of_term(term: Term) -> Term:
     if _is_decimal(term):
         return negate(app(Op.PY_EQ, term, Lit(term.sort, 0)))
     if isinstance(term.sort, COMPOSITES):
-        return composites.truth_of(term)
+        return composite_values.truth_of(term)
     return TRUE  # dates and datetimes
 
 
@@ -206,7 +206,7 @@ def compare(comparison: Comparison) -> Term:
             condition = equal(m, left, right)
         case ast.In() if isinstance(right, Scalar) and right.base == STRING:
             condition = _part_of(m, flow, left, right)
-        case ast.In() if isinstance(right, Scalar) and composites.is_composite(right):
+        case ast.In() if isinstance(right, Scalar) and composite_values.is_composite(right):
             condition = _element_of(m, flow, left, right)
         case ast.In():
             condition = member_of(m, left, right)
@@ -383,7 +383,7 @@ def member_of(m: SymbolicMachine, value: Value, among: Value) -> Term:
 
 
 def _element_of(m: SymbolicMachine, flow: Flow, element: Value, container: Scalar) -> Term:
-    condition = composites.contains(m, flow, element, container)
+    condition = composite_values.contains(m, flow, element, container)
     if condition is None:
         reason = f"{describe(element)} in {describe(container)}, other than a constant in a list"
         raise DeclineSignal("unsupported-expression", reason)

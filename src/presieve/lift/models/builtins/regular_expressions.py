@@ -24,7 +24,7 @@ from presieve.lift.values.symbolic import (
     constant_of,
 )
 from presieve.semantics import pattern_prefixes
-from presieve.semantics.functions import compile_pattern
+from presieve.semantics.function_meanings import compile_pattern
 from presieve.semantics.preimages import of_arguments
 from presieve.semantics.smart_constructors import apply_function
 

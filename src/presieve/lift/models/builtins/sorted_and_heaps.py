@@ -26,7 +26,7 @@ from presieve.lift.execution.growing_lists import as_solid_item, item
 from presieve.lift.execution.state import Comparison, Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.builtins.comparisons import compare
 from presieve.lift.models.builtins.sets import UntrackedSignal
-from presieve.lift.models.pandas.signed_zeros import one_zero
+from presieve.lift.models.pandas.sign_of_zero import one_zero
 from presieve.lift.values.columns import NUMBERS
 from presieve.lift.values.join_values import (
     ASCENDING,

@@ -2,8 +2,8 @@
 """Trusted. Texts: methods, slices and f-strings; for constants the result is computed.
 
 A test for a prefix is an interval of texts. Other operations on texts that are not constants are
-functions of single values (:mod:`presieve.ir.functions`). Sources: the Python library reference,
-"Text Sequence Type".
+functions of single values (:mod:`presieve.ir.function_signatures`). Sources: the Python library
+reference, "Text Sequence Type".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, INT, STRING, Sort
 from presieve.ir.terms import TRUE, App, Lit, Op, Term, int_lit, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMachine
-from presieve.lift.models.builtins import composites
+from presieve.lift.models.builtins import composite_values
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.models.builtins.regular_expressions import words_of
 from presieve.lift.models.registry import method
@@ -35,7 +35,7 @@ from presieve.lift.values.symbolic import (
     describe,
 )
 from presieve.semantics import preimages
-from presieve.semantics.functions import WHITESPACE
+from presieve.semantics.function_meanings import WHITESPACE
 from presieve.semantics.preimages import of_arguments, spell_as, two_valued
 from presieve.semantics.smart_constructors import (
     apply_function,
@@ -344,8 +344,8 @@ def join_texts(call: ModelCall, text: Scalar) -> Value | None:
         )
     m, flow = call.m, call.flow
     array = m.force(call.args[0], flow)
-    if isinstance(array, Scalar) and composites.is_composite(array):
-        return composites.join(m, flow, text, array)
+    if isinstance(array, Scalar) and composite_values.is_composite(array):
+        return composite_values.join(m, flow, text, array)
     if not isinstance(of, ListV | TupleV):
         return None
     parts = [m.scalar(flow, i, None) for i in of.items]

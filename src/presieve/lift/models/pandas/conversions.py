@@ -19,7 +19,7 @@ from presieve.lift.execution import outer_containers
 from presieve.lift.execution.count_fields import any_row
 from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.builtins.mathematics import numpy_root
-from presieve.lift.models.pandas.arithmetic import fit_integers, make_exact
+from presieve.lift.models.pandas.column_arithmetic import fit_integers, make_exact
 from presieve.lift.models.pandas.series import (
     NAN,
     as_double,

@@ -19,7 +19,7 @@ from presieve.ir.terms import Lit, Op, Term, float_lit, int_lit, none_lit
 from presieve.lift.execution.state import ModelCall, SymbolicMachine
 from presieve.lift.models.builtins.arithmetic import absolute_double
 from presieve.lift.models.pandas.series import as_double, scalar_operand, small, vector
-from presieve.lift.models.pandas.signed_zeros import one_zero
+from presieve.lift.models.pandas.sign_of_zero import one_zero
 from presieve.lift.models.registry import function
 from presieve.lift.values.ranges import Ranges
 from presieve.lift.values.symbolic import LITERAL, ListV, Scalar, Value, constant_of, describe

@@ -16,7 +16,7 @@ from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit, none_l
 from presieve.lift.execution.count_fields import any_row, count_of, field_with
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.series import present_rows, small, there
-from presieve.lift.models.pandas.signed_zeros import either_zero, one_zero
+from presieve.lift.models.pandas.sign_of_zero import either_zero, one_zero
 from presieve.lift.values.whole_columns import TopV, VectorV
 from presieve.records import replace
 from presieve.semantics.smart_constructors import (

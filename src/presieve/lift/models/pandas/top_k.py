@@ -22,7 +22,7 @@ from presieve.lift.models.pandas import first_last
 from presieve.lift.models.pandas.ranked_fields import Places, places_of
 from presieve.lift.models.pandas.reductions import element_value, within
 from presieve.lift.models.pandas.series import NAN, as_double, column_of, part, vector
-from presieve.lift.models.pandas.signed_zeros import either_zero
+from presieve.lift.models.pandas.sign_of_zero import either_zero
 from presieve.lift.models.registry import method
 from presieve.lift.values.symbolic import ListV, Scalar, Traits, Value, constant_of
 from presieve.lift.values.whole_columns import (

@@ -26,8 +26,8 @@ from presieve.dataflow.abstract_values import (
     join_all,
     union_of_packages,
 )
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.context import Analysis, constant_of
-from presieve.dataflow.state import AnalysisState
 from presieve.records import replace
 from presieve.semantics.values import EXACT_INT_BOUND
 

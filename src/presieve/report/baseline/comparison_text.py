@@ -11,7 +11,7 @@ from msgspec import Struct
 from presieve.errors import Declined, Span, place_json
 from presieve.report import report_text, sentences
 from presieve.report.baseline.comparison import Aspect, Change
-from presieve.report.baseline.sites import title_of
+from presieve.report.baseline.stored_sites import title_of
 
 Status: TypeAlias = Literal["written", "updated", "missing", "same", "different", "gained", "lost"]
 

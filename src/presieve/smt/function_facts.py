@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from presieve.ir.functions import SIGNATURES, may_be_none
+from presieve.ir.function_signatures import SIGNATURES, may_be_none
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, FLOAT, TEXTS, Sort, strip
 from presieve.ir.terms import App, Lit, Op, Term, literal_value

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from presieve.errors import DeclineSignal, SortError
-from presieve.ir.functions import SIGNATURES
+from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, TIMESTAMP, MapOf, strip
 from presieve.ir.terms import App, Lit, Op, Term, Var, int_lit, string_lit
