@@ -197,13 +197,13 @@ def guarded(source: Any) -> Any:
 def _guarded_source(source: type[DataSource]) -> type[DataSource]:
     """Return a class whose readers are guarded as they are made."""
 
-    class Guarded(source):  # type: ignore[misc, valid-type]
+    class GuardedSource(source):  # type: ignore[misc, valid-type]
         def reader(self, schema: Any) -> Any:
             new_reader = super().reader(schema)
             new_reader.__class__ = _guarded_reader(type(new_reader))
             return new_reader
 
-    return _named_as(Guarded, source)
+    return _named_as(GuardedSource, source)
 
 
 def _guarded_reader(reader: type[DataSourceReader]) -> type[DataSourceReader]:
@@ -212,13 +212,13 @@ def _guarded_reader(reader: type[DataSourceReader]) -> type[DataSourceReader]:
     if getattr(reader, "pushFilters", None) is getattr(DataSourceReader, "pushFilters", None):
         return reader  # it receives no filters
 
-    class Guarded(reader):  # type: ignore[misc, valid-type]
+    class GuardedReader(reader):  # type: ignore[misc, valid-type]
         def pushFilters(self, filters: list[Any]) -> Any:  # noqa: N802 (Spark's name)
             every = list(filters)
             list(super().pushFilters(filters))  # it may be a generator
             return every
 
-    return _named_as(Guarded, reader)
+    return _named_as(GuardedReader, reader)
 
 
 def _named_as(new_class: type[Any], original: type[Any]) -> type[Any]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from presieve.cost.model import SCAN, Work, check
+from presieve.cost.model import SCAN, RowCost, check
 from presieve.cost.parquet_scan import Estimate
 from presieve.ir.terms import SQL_FALSE, Term
 from presieve.ir.walk import variables
@@ -27,7 +27,7 @@ class ProvenPrefilter(Struct, frozen=True):
     """
 
     prefilter: Term
-    work: Work
+    work: RowCost
     estimate: Estimate | None
     spares: bool = False
 
@@ -83,7 +83,7 @@ def _decide_without_estimate(candidates: Sequence[ProvenPrefilter], kinds: int) 
     return CostDecision(True)
 
 
-def _cost_as_written(work: Work, copies: int) -> float:
+def _cost_as_written(work: RowCost, copies: int) -> float:
     return work.scan + work.shared + copies * work.own
 
 

@@ -20,7 +20,7 @@ from presieve.dataflow.abstract_values import (
     Indexer,
     Library,
     Mixed,
-    Opaque,
+    OpaqueValue,
     Table,
     Value,
     is_fixed,
@@ -266,7 +266,7 @@ def called_with_row(call: EvaluatedCall, function: Function, row: Value) -> Valu
     """What a function gives for a row, if it is called for all rows, one after the other."""
     call.a.by_row = True
     before = call.s.copy()
-    value: Value = Opaque()
+    value: Value = OpaqueValue()
     for _ in range(2):
         value = call.a.evaluator.follow_call(call, function, Given([row], {}, call.node))
         call.s.become(join_states(before, call.s))
@@ -414,7 +414,7 @@ def _other(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
     called_back(call)
-    return Opaque(own_column(call).memory, PANDAS)
+    return OpaqueValue(own_column(call).memory, PANDAS)
 
 
 @transfer("column", ResultKind.WINDOWS)

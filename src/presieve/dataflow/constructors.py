@@ -11,7 +11,7 @@ from presieve.dataflow.abstract_values import (
     AbstractTuple,
     AllocationSite,
     Items,
-    Opaque,
+    OpaqueValue,
     Table,
     Value,
     combine_elements,
@@ -160,7 +160,7 @@ def _of_rows(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -
     return call.s.make(
         call.site(),
         lambda place: Table(
-            tuple((n, column(place, n, joined_fields.get(n, Opaque()))) for n in chosen),
+            tuple((n, column(place, n, joined_fields.get(n, OpaqueValue()))) for n in chosen),
             place,
             AbstractColumn(rows=place, memory=further_memory) if others and names is None else None,
             filled=items.fixed is not None,

@@ -18,7 +18,7 @@ from presieve.dataflow.abstract_values import (
     Class,
     Function,
     Items,
-    Opaque,
+    OpaqueValue,
     Ref,
     Value,
     join_all,
@@ -177,7 +177,7 @@ def attribute_of_instance(a: Analysis, s: AnalysisState, ref: Ref, node: ast.Att
 
 def _unknown_attribute(a: Analysis, s: AnalysisState, ref: Ref, node: ast.Attribute) -> Value:
     a.runs_unknown(ast.unparse(node), "is not known", node)
-    return Opaque(s.reach(ref))
+    return OpaqueValue(s.reach(ref))
 
 
 def attribute_of_class(a: Analysis, s: AnalysisState, of: Class, name: str) -> Value | None:

@@ -17,7 +17,7 @@ from presieve.dataflow.abstract_values import (
     Items,
     Length,
     Mixed,
-    Opaque,
+    OpaqueValue,
     Ref,
     Value,
     combine_elements,
@@ -46,9 +46,9 @@ def combine_operands(
     if packages is None:
         a.runs_unknown(ast.unparse(node), "is an operator of what is not known", node)
     others = [p for p in parts if not isinstance(p, AbstractScalar)]
-    of = {p.rows if isinstance(p, AbstractColumn | Opaque) else None for p in others}
+    of = {p.rows if isinstance(p, AbstractColumn | OpaqueValue) else None for p in others}
     rows = next(iter(of)) if len(of) == 1 else None
-    return Opaque(s.reach(*parts), packages, rows, mask and rows is not None)
+    return OpaqueValue(s.reach(*parts), packages, rows, mask and rows is not None)
 
 
 def binary(a: Analysis, node: ast.BinOp, s: AnalysisState) -> Value:
@@ -233,10 +233,12 @@ def if_expression(a: Analysis, node: ast.IfExp, s: AnalysisState) -> Value:
     if not is_fixed(test):
         a.branches_on(test, node.test)
     branches = [a.evaluator.evaluate(a, node.body, s), a.evaluator.evaluate(a, node.orelse, s)]
-    if any(isinstance(v, Opaque) for v in branches):
+    if any(isinstance(v, OpaqueValue) for v in branches):
         # Nothing else stands for an empty dict or list that is written here.
         empty = [_is_empty_display(n) for n in (node.body, node.orelse)]
-        branches = [Opaque(packages=DATA) if e else v for e, v in zip(empty, branches, strict=True)]
+        branches = [
+            OpaqueValue(packages=DATA) if e else v for e, v in zip(empty, branches, strict=True)
+        ]
     return join(*branches)
 
 

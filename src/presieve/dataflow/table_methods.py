@@ -26,7 +26,7 @@ from presieve.dataflow.abstract_values import (
     Items,
     Library,
     Mixed,
-    Opaque,
+    OpaqueValue,
     Ref,
     Row,
     Table,
@@ -481,7 +481,7 @@ def _rows(call: EvaluatedCall) -> Value | None:
         _read_columns(call, table, None)
     row = _row_of_one_type(call, table) if plain else None
     call.a.use(*table.all_columns)
-    pair = Opaque(packages=PANDAS) if row is None else AbstractTuple((_LABEL, row))
+    pair = OpaqueValue(packages=PANDAS) if row is None else AbstractTuple((_LABEL, row))
     rows = rows_alone(table)
     return call.s.make(call.site(), lambda _: Items("list", pair, each=rows))
 
@@ -523,7 +523,7 @@ def _apply(call: EvaluatedCall) -> Value | None:
     called_back(call)
     if call.constant(1, "axis", default=0) in (1, "columns"):
         return AbstractColumn(rows=own_table(call).rows)
-    return Opaque(packages=PANDAS)
+    return OpaqueValue(packages=PANDAS)
 
 
 def _applied_to_rows(call: EvaluatedCall, table: Table) -> Value | None:
@@ -568,7 +568,7 @@ def _mark_duplicates(call: EvaluatedCall) -> Value | None:
 def _missing(call: EvaluatedCall) -> Value | None:
     """A table of truth values, which reads all columns."""
     _read_columns(call, own_table(call), None)
-    return Opaque(packages=PANDAS)
+    return OpaqueValue(packages=PANDAS)
 
 
 @transfer("table", ResultKind.OTHER)
@@ -579,4 +579,4 @@ def _other(call: EvaluatedCall) -> Value | None:
     call.observe_arguments(f".{call.name}() reads its arguments")
     called_back(call)
     columns = [c for _, c in own_table(call).columns]
-    return Opaque(frozenset().union(*(c.memory for c in columns)), PANDAS)
+    return OpaqueValue(frozenset().union(*(c.memory for c in columns)), PANDAS)

@@ -49,7 +49,7 @@ _LEFT_OUT = (
 """Fields of a boundary that are not recorded: they explain the proof, or are long."""
 
 
-class Recorded(Struct, frozen=True, eq=False):
+class RecordedAction(Struct, frozen=True, eq=False):
     """An action, the line of the job that ran it, and both ways measured, if that was asked for."""
 
     action: ActionRun
@@ -68,7 +68,7 @@ class Recorder(ReportCollector):
         self._both_ways = both_ways
         self._started = time.perf_counter()
         self._began = datetime.now(UTC)
-        self.actions: list[Recorded] = []
+        self.actions: list[RecordedAction] = []
 
     def watch(self, action: ActionRun) -> None:
         """Add an action."""
@@ -81,7 +81,7 @@ class Recorder(ReportCollector):
             if is_new and not action.failed:
                 measured = measure(answer.written, answer.better, answer.data)
         with self._lock:
-            self.actions.append(Recorded(action, str(at) if at else None, measured))
+            self.actions.append(RecordedAction(action, str(at) if at else None, measured))
 
     def further_totals(self) -> Iterator[tuple[str, float]]:
         """What the job took with everything, and both ways where that was measured."""
@@ -97,7 +97,7 @@ class Recorder(ReportCollector):
         """
         with self._lock:
             reports, actions = list(self.collected), list(self.actions)
-        of_report: dict[int, list[Recorded]] = {}
+        of_report: dict[int, list[RecordedAction]] = {}
         for recorded in actions:
             of_report.setdefault(id(recorded.action.answer.data), []).append(recorded)
         every = [report.data for report in reports]
@@ -121,7 +121,7 @@ class Recorder(ReportCollector):
         }
 
 
-def _dataframe(report: CollectedReport, recorded: Sequence[Recorded]) -> dict[str, Any]:
+def _dataframe(report: CollectedReport, recorded: Sequence[RecordedAction]) -> dict[str, Any]:
     data = report.data
     measured = next((r.measured for r in recorded if r.measured is not None), None)
     return {
@@ -143,7 +143,7 @@ def _dataframe(report: CollectedReport, recorded: Sequence[Recorded]) -> dict[st
     }
 
 
-def _action(recorded: Recorded) -> dict[str, Any]:
+def _action(recorded: RecordedAction) -> dict[str, Any]:
     action = recorded.action
     return {
         "action": action.name,
@@ -155,7 +155,7 @@ def _action(recorded: Recorded) -> dict[str, Any]:
 
 
 def _boundary(
-    boundary: BoundaryReport, recorded: Sequence[Recorded], measured: Measured | None
+    boundary: BoundaryReport, recorded: Sequence[RecordedAction], measured: Measured | None
 ) -> dict[str, Any]:
     works = [r.action.work for r in recorded if r.action.work is not None]
     runs = [run for work in works for run in runs_of(work.python, boundary.function)]
@@ -170,7 +170,7 @@ def _boundary(
 
 
 def _count_spared_rows(
-    boundary: BoundaryReport, recorded: Sequence[Recorded]
+    boundary: BoundaryReport, recorded: Sequence[RecordedAction]
 ) -> dict[str, int] | None:
     """Count the rows that scans did not return, and that were not sent to Python, although the plan
     as written would have had them; None if that is not certain.

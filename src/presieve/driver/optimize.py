@@ -177,12 +177,12 @@ def optimize_and_report(
         return df, _report_unread(started, version)
     from presieve.backend.open_plan import Reading
     from presieve.driver.reports import report_of
-    from presieve.driver.stages.passes import Job
+    from presieve.driver.stages.passes import Optimization
     from presieve.driver.stages.pipeline import run_passes
 
     pure, effects = read_pure(options.pure), options.unmissed_effects
     reading = Reading(pure, effects, for_report, skip_hopeless, at_once, count_rows)
-    state = run_passes(Job(df, options, reading, started), settings)
+    state = run_passes(Optimization(df, options, reading, started), settings)
     if isinstance(state, Declined):
         log.left_alone(df, state)
         return df, _report_unread(started, state)

@@ -42,7 +42,7 @@ from presieve.driver.stages.decisions import GateVerdict, Goal, GoalProof, Rewri
 from presieve.driver.stages.filter_placement import FilteredDecision
 from presieve.driver.stages.group_aggregates import GroupDecision
 from presieve.driver.stages.join_key_ranges import RangeDecision
-from presieve.driver.stages.passes import Job, PlanState
+from presieve.driver.stages.passes import Optimization, PlanState
 from presieve.driver.stages.pipeline import BELOW, GROUPS, PUSHDOWN, ROWS
 from presieve.driver.stages.row_expressions import CompileDecision
 from presieve.driver.stages.scan_filters import DerivedDecision
@@ -478,7 +478,7 @@ def _reason(verdict: GateVerdict) -> str:
     return ", ".join(filter(None, (keeps(verdict.candidate), verdict.decision.reason)))
 
 
-def _boundary(job: Job, decision: SiteDecision, scans: Sequence[Scans]) -> BoundaryReport:
+def _boundary(job: Optimization, decision: SiteDecision, scans: Sequence[Scans]) -> BoundaryReport:
     """Report one boundary; with all details if a report is asked for."""
     report = boundary_report(decision)
     if not job.reading.for_report:

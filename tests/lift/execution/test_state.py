@@ -17,7 +17,7 @@ from presieve.lift.execution.statements import machine
 from presieve.lift.python.shipped import function_source
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.checkpoint import Restorable
-from presieve.lift.values.columns import LiftedColumns, Nulls, Recorded, Splits
+from presieve.lift.values.columns import LiftedColumns, Nulls, RecordedNeeds, Splits
 
 CALLED = {"source", "names", "frame", "depth", "outer"}
 """What a called function has of its own. All else it shares with the caller."""
@@ -27,7 +27,7 @@ SHARED = {"columns", "interpreter", "state"}
 GOES_BACK = {
     ExecutionState: {"ranges", "stage", "raises", "tries", "objects", "fields", "named", "keys"},
     CallFrame: {"exits", "loops", "here", "place"},
-    Recorded: {"read", "assumptions", "calls", "converted"},
+    RecordedNeeds: {"read", "assumptions", "calls", "converted"},
     Nulls: {"types", "met", "asked"},
 }
 """What is as it was before a statement that is given up."""

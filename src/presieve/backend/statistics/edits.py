@@ -18,7 +18,7 @@ from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.estimates import scan_below
 from presieve.cost.decision import LISTED, ProvenPrefilter, looking_pays
 from presieve.cost.estimate import estimate, largest_share
-from presieve.cost.model import Work, cost_of_groups, native, rowwise
+from presieve.cost.model import RowCost, cost_of_groups, native, rowwise
 from presieve.cost.parquet_scan import Estimate, Scan
 from presieve.ir.sorts import TEXTS
 from presieve.ir.terms import SQL_TRUE, Term
@@ -80,7 +80,7 @@ def paths_of_equal(opened: Opened, edit: SiteEdit) -> frozenset[tuple[int, ...]]
     return sharing_exchange(PlanView(opened.gateway, opened.plan, site.root), site.boundary)
 
 
-def _work(site: SiteProblem) -> Work:
+def _work(site: SiteProblem) -> RowCost:
     boundary, names = site.boundary, site.names
     columns = len(names.keys) + len(names.rows)
     calls = [c for c in boundary.calls if c.native is not None]

@@ -20,7 +20,7 @@ from presieve.dataflow.abstract_values import (
     AbstractScalar,
     Function,
     Items,
-    Opaque,
+    OpaqueValue,
     Ref,
     Value,
     is_fixed,
@@ -121,7 +121,9 @@ def forget_rounds(s: AnalysisState, node: ast.For) -> None:
     for name in names_stored([node.target, *node.body]) & s.env.keys():
         value = s.env[name]
         scalar = isinstance(value, AbstractScalar)
-        s.env[name] = AbstractScalar() if scalar else Opaque(reach_of(value), s.packages(value))
+        s.env[name] = (
+            AbstractScalar() if scalar else OpaqueValue(reach_of(value), s.packages(value))
+        )
 
 
 def loosen(s: AnalysisState, element: Value | None) -> Value | None:

@@ -44,7 +44,7 @@ class Aspect(Struct, frozen=True):
     outcome: Outcome
 
 
-class Change(Struct, frozen=True):
+class SiteChange(Struct, frozen=True):
     """A site that is not as it was.
 
     Attributes:
@@ -78,12 +78,12 @@ def compare_sites(
     left_alone: tuple[Declined, ...],
     *,
     complete: bool,
-) -> tuple[Change, ...]:
+) -> tuple[SiteChange, ...]:
     """Compare the sites of a baseline with those of a run. ``left_alone``: why parts of plans were
     not examined. ``complete``: whether the job reached its end; if not, nothing is known of what
     did not run. What is lost comes first.
     """
-    changes: list[Change] = []
+    changes: list[SiteChange] = []
     for section in (FilterSite, FunctionSite, DerivedSite):
         matching = match_sites(
             (s for s in before if isinstance(s, section)),
@@ -99,11 +99,11 @@ def compare_sites(
     return tuple(sorted((c for c in changes if c.aspects), key=lambda c: order.index(c.outcome)))
 
 
-def _change(site: Site, seen: SeenSite) -> Change:
+def _change(site: Site, seen: SeenSite) -> SiteChange:
     aspects = tuple(_aspects(site, seen.site))
     if _outcome(aspects) == "lost":
-        return Change("lost", site, seen, aspects, seen.why, seen.note)
-    return Change(_outcome(aspects), site, seen, aspects)
+        return SiteChange("lost", site, seen, aspects, seen.why, seen.note)
+    return SiteChange(_outcome(aspects), site, seen, aspects)
 
 
 def _outcome(aspects: Iterable[Aspect]) -> Outcome:
@@ -113,7 +113,7 @@ def _outcome(aspects: Iterable[Aspect]) -> Outcome:
 
 def _compare_missing_site(
     site: Site, now: Sequence[SeenSite], left_alone: tuple[Declined, ...]
-) -> Change:
+) -> SiteChange:
     """A site that no DataFrame of this run has. It is lost if presieve did something there: whether
     it was deleted on purpose is for a person to say. The reasons are those of the same function
     elsewhere, and of what was not examined.
@@ -125,7 +125,7 @@ def _compare_missing_site(
         Aspect("job", "in the job", "in no plan of this run", outcome),
         *_list_aspects_before(site, outcome),
     )
-    return Change(outcome, site, None, aspects, tuple(why) if outcome == "lost" else ())
+    return SiteChange(outcome, site, None, aspects, tuple(why) if outcome == "lost" else ())
 
 
 def _list_aspects_before(site: Site, outcome: Outcome) -> Iterator[Aspect]:
@@ -143,9 +143,9 @@ def _list_aspects_before(site: Site, outcome: Outcome) -> Iterator[Aspect]:
             yield Aspect(aspect.name, aspect.was, "", outcome)
 
 
-def _new(seen: SeenSite) -> Change:
+def _new(seen: SeenSite) -> SiteChange:
     outcome: Outcome = "gained" if seen.site.is_better_than_written else "different"
-    return Change(outcome, None, seen, (Aspect("job", "", "new in the job", outcome),))
+    return SiteChange(outcome, None, seen, (Aspect("job", "", "new in the job", outcome),))
 
 
 def _aspects(before: Site, now: Site) -> Iterator[Aspect]:

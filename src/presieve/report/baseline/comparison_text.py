@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from presieve.errors import Declined, Span, place_json
 from presieve.report import report_text, sentences
-from presieve.report.baseline.comparison import Aspect, Change
+from presieve.report.baseline.comparison import Aspect, SiteChange
 from presieve.report.baseline.stored_sites import title_of
 
 Status: TypeAlias = Literal["written", "updated", "missing", "same", "different", "gained", "lost"]
@@ -33,7 +33,7 @@ class BaselineOutcome(Struct, frozen=True):
     status: Status
     complete: bool = True
     notes: tuple[str, ...] = ()
-    changes: tuple[Change, ...] = ()
+    changes: tuple[SiteChange, ...] = ()
 
     @property
     def is_worse(self) -> bool:
@@ -56,7 +56,7 @@ def outcome_json(outcome: BaselineOutcome, naming: Naming) -> dict[str, Any]:
     }
 
 
-def _change_json(change: Change, naming: Naming) -> dict[str, Any]:
+def _change_json(change: SiteChange, naming: Naming) -> dict[str, Any]:
     site = change.before if change.now is None else change.now.site
     assert site is not None  # a change has at least one side
     place = change.place
@@ -111,7 +111,7 @@ def outcome_lines(outcome: BaselineOutcome, naming: Naming) -> Iterator[str]:
         yield f"{meant}the same command with --update-baseline records this run"
 
 
-def _change_lines(change: Change, naming: Naming) -> Iterator[str]:
+def _change_lines(change: SiteChange, naming: Naming) -> Iterator[str]:
     site = change.before if change.now is None else change.now.site
     assert site is not None  # a change has at least one side
     place = f"{naming(change.place)}: " if change.place else ""
