@@ -3,7 +3,7 @@
 
 An abstract value stands for every object that an expression may evaluate to. One-dimensional data
 is a :class:`AbstractColumn`, a mutable Python object is a :class:`Ref` to an object of the heap,
-and a value that is not followed is :class:`Opaque`, which still says what it may reach and its
+and a value that is not followed is :class:`OpaqueValue`, which still says what it may reach and its
 packages.
 
 *Places* name objects: by the program node that makes the object, and whether it is the latest

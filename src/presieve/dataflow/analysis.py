@@ -109,14 +109,14 @@ def dataflow(request: AnalysisRequest) -> Dataflow:
             for value, state in a.returns[-1]:
                 a.results.append(result_of(a, state, value, node))
     except (GaveUp, RecursionError):
-        return _nothing_known(a, "the function is too large to be followed", node)
+        return _give_up(a, "the function is too large to be followed", node)
     if not is_every_closure_followed(a):
         why = "a function inside of it uses its variables, and not all of its calls are followed"
-        return _nothing_known(a, why, node)
+        return _give_up(a, why, node)
     return _answers(a)
 
 
-def _nothing_known(a: Analysis, reason: str, node: ast.AST) -> Dataflow:
+def _give_up(a: Analysis, reason: str, node: ast.AST) -> Dataflow:
     return Dataflow({}, None, None, None, (Effect("unread", reason, a.span(node)),), ())
 
 

@@ -277,7 +277,7 @@ def called_with_row(call: EvaluatedCall, function: Function, row: Value) -> Valu
 def _split(call: EvaluatedCall) -> Value | None:
     """Lists of texts, item by item."""
     if not _changes_nothing(call) or call.named.keys() & {"expand"}:
-        return _other(call)
+        return _make_opaque(call)
     column = own_column(call)
     alone = column.rowwise and not column.mixed and all(map(is_fixed, call.values))
     return AbstractColumn(rowwise=alone, rows=column.rows, labelled=column.labelled)
@@ -288,7 +288,7 @@ def _get(call: EvaluatedCall) -> Value | None:
     """A part of each text or list."""
     column = own_column(call)
     if not isinstance(call.owner, Indexer) or len(call.args) != 1 or call.named:
-        return _other(call)
+        return _make_opaque(call)
     alone = column.rowwise and not column.mixed and is_fixed(call.args[0])
     return AbstractColumn(rowwise=alone, rows=column.rows, labelled=column.labelled, mixed="text")
 
@@ -410,7 +410,7 @@ def _reduce(call: EvaluatedCall) -> Value | None:
 
 
 @transfer("column", ResultKind.OTHER)
-def _other(call: EvaluatedCall) -> Value | None:
+def _make_opaque(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
     called_back(call)

@@ -194,7 +194,7 @@ def _has_names(call: EvaluatedCall, result: Value) -> bool:
 
 
 @transfer("groups", ResultKind.OTHER)
-def _other(call: EvaluatedCall) -> Value | None:
+def _make_opaque(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     _read_columns(
         call, None if call.name in ("apply", "filter", "pipe") else _chosen_names(grouped)

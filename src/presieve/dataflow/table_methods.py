@@ -572,7 +572,7 @@ def _missing(call: EvaluatedCall) -> Value | None:
 
 
 @transfer("table", ResultKind.OTHER)
-def _other(call: EvaluatedCall) -> Value | None:
+def _make_opaque(call: EvaluatedCall) -> Value | None:
     if "inplace" in call.named:
         return None
     _read_columns(call, own_table(call), None)

@@ -18,7 +18,7 @@ from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import literals, variables
 from presieve.ir.wellformed import output_var
 from presieve.lift import lift
-from presieve.lift.entry.guards import with_known
+from presieve.lift.entry.guards import add_known_flag
 from presieve.lift.evaluation_types import SCALAR, evaluation_type
 from presieve.lift.forms import (
     ColumnsFunction,
@@ -158,7 +158,7 @@ def _guards(
     guards = lift(fold, GuardsFunction(form.columns, form.arrow), replace(request, pure=()))
     if isinstance(guards, Declined):
         return why
-    lifted, understood = with_known(guards, function.__name__)
+    lifted, understood = add_known_flag(guards, function.__name__)
     lifted = with_keys(lifted, request)
     return Inputs(lifted, request.schema, request.keys, Mode.GROUPED, understood, why)
 

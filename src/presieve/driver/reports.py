@@ -249,7 +249,7 @@ def _of_tables(
     alone = (d for d in compiled if d.declined and d.site.operator in MAPS)
     why = {d.site.function: d.reasons for d in alone}
     for report in map(function_report, decisions):
-        yield _left_in_python(report, why.get(report.function, ()))
+        yield _add_reasons(report, why.get(report.function, ()))
 
 
 def compiled_report(decision: CompileDecision | GroupDecision) -> FunctionReport:
@@ -268,13 +268,13 @@ def compiled_report(decision: CompileDecision | GroupDecision) -> FunctionReport
         erases, assumed = decision.site.erases, _messages(decision.site.lifted)
     report = FunctionReport(site.operator, site.function, form=role.value)
     if not decision.is_planned:
-        return _left_in_python(report, decision.reasons)
+        return _add_reasons(report, decision.reasons)
     open_ = ({"code": a.code, "text": a.text} for a in assumed)
     assumptions = (*open_, *_assume_erased_error(ERASED_VALUE, erases))
     return replace(report, compiled=compiled, assumptions=assumptions)
 
 
-def _left_in_python(report: FunctionReport, why: tuple[Declined, ...]) -> FunctionReport:
+def _add_reasons(report: FunctionReport, why: tuple[Declined, ...]) -> FunctionReport:
     """Add the reasons why a function runs in Python."""
     notes = (Remark(COMPILING, str(reason), reason.span) for reason in why)
     return replace(report, notes=(*report.notes, *notes), not_compiled=why)
@@ -507,11 +507,13 @@ def _boundary(job: Optimization, decision: SiteDecision, scans: Sequence[Scans])
         below = scans[site.number]
         reaches = on_request.reaches_of(decision.edit, below)
         report = replace(report, pushed_to_scan=below.filters, reaches=reaches)
-    report = replace(report, conjuncts=(*fates, *_other_fates(site, report, bool(fates))))
+    report = replace(report, conjuncts=(*fates, *_list_unmoved_fates(site, report, bool(fates))))
     return replace(report, seconds=report.seconds + time.perf_counter() - started)
 
 
-def _other_fates(site: OpenSite, report: BoundaryReport, is_pushed: bool) -> Iterator[ConjunctFate]:
+def _list_unmoved_fates(
+    site: OpenSite, report: BoundaryReport, is_pushed: bool
+) -> Iterator[ConjunctFate]:
     """Yield the outcome of each conjunct that is not moved. If the others are (``is_pushed``),
     their outcome is told elsewhere.
     """

@@ -114,7 +114,7 @@ def definition(
         if isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
             return node
         if isinstance(node, ast.Call):
-            made = _made_of(node, scope)
+            made = _find_udf_function(node, scope)
             if made is None:
                 return None
             node = made
@@ -135,7 +135,7 @@ def definition(
     return None
 
 
-def _made_of(node: ast.Call, scope: SourceScope) -> ast.expr | None:
+def _find_udf_function(node: ast.Call, scope: SourceScope) -> ast.expr | None:
     """Return the function of which a call makes a UDF; None for other calls."""
     if _maker(scope.module, node.func) and node.args:
         return node.args[0]
@@ -259,7 +259,7 @@ class _Finder:
         if holder not in ("udf", "udtf") or len(node.args) < 2:
             return
         target = node.args[1]
-        if isinstance(target, ast.Call) and _made_of(target, scope) is not None:
+        if isinstance(target, ast.Call) and _find_udf_function(target, scope) is not None:
             return  # it is in the list by itself
         way = "register" if holder == "udf" else "udtf"
         self._udf(way, target, _options(node, 2), scope)

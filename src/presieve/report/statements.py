@@ -85,7 +85,7 @@ def _claim(b: BoundaryReport, data: ReportData) -> MarkedText:
         return (*claim, (" is never true, so no row reaches it.", False))
     share = b.estimated_selectivity
     share_text = f", {sentences.about(share)}" if share is not None else ""
-    rest = (f"{share_text}{_kept_groups(b)}.{_left(b)}", False)
+    rest = (f"{share_text}{_tell_guarded_groups(b)}.{_tell_residual(b)}", False)
     if replaced:
         return (*_no_row(name), (", from rows with ", False), (b.prefilter, True), rest)
     rows = (("Only rows with ", False), (b.prefilter, True))
@@ -97,7 +97,7 @@ def _no_row(name: str) -> MarkedText:
     return (("No row reaches ", False), (name, True), (text, False))
 
 
-def _kept_groups(b: BoundaryReport) -> str:
+def _tell_guarded_groups(b: BoundaryReport) -> str:
     """Which other rows pass, if the plan checks conditions while it runs."""
     guarded = [d["text"] for d in b.discharged if d["by"] == BY_GUARD]
     if not guarded:
@@ -105,7 +105,7 @@ def _kept_groups(b: BoundaryReport) -> str:
     return f", and all rows of groups in which it may not hold that {' and that '.join(guarded)}"
 
 
-def _left(b: BoundaryReport) -> str:
+def _tell_residual(b: BoundaryReport) -> str:
     """What is left of the filter above."""
     match b.kind:
         case "exact":

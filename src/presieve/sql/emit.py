@@ -86,7 +86,7 @@ def emit(term: Term, timezone: str) -> str:
 def emit_checked(term: Term, names: Mapping[str, Var], timezone: str) -> str:
     """Like :func:`emit`, with a proof that the text parses back: ``parse_predicate(text) == term``.
 
-    Equality is up to :func:`normalized`. Raises :class:`InexpressibleError` as ``emit`` does, and
+    Equality is up to :func:`normalize`. Raises :class:`InexpressibleError` as ``emit`` does, and
     :class:`PresieveError` if the text means something else, which would be a bug in presieve.
     """
     text = emit(term, timezone)

@@ -99,11 +99,11 @@ class _ConditionParser(TokenReader):
         self.depth = 0
 
     def finish(self) -> None:
-        self.no_more()
+        self.check_end()
         if self.here.kind != "end":
             raise self.syntax("AND, OR or nothing is expected")
 
-    def no_more(self) -> None:
+    def check_end(self) -> None:
         """After a condition: decline where Spark would read on and this parser does not."""
         token = self.here
         if token.kind == "operator" and token.text not in (")", ",", ";"):
@@ -146,7 +146,7 @@ class _ConditionParser(TokenReader):
             negations += 1
         start = self.here
         operand = self.predicate()
-        self.no_more()
+        self.check_end()
         if not negations:
             return operand
         if negations > MAX_DEPTH:

@@ -123,7 +123,7 @@ class OptimizedCheck:
         suspects = [x for x in suspects if not _is_covered(x[2], covered)]
         if suspects and self._scans_as_written is None:
             return None
-        suspects = [x for x in suspects if not self._was_there(x[0], x[1], scans)]
+        suspects = [x for x in suspects if not self._was_written(x[0], x[1], scans)]
         suspects = [x for x in suspects if not _is_of_directories(x[0], x[1])]
         if suspects:
             same = _same_columns(self._gateway.tree(self._gateway.analyze_plan(df)))
@@ -134,7 +134,7 @@ class OptimizedCheck:
         name = ", ".join(suspects[0][1].names.values())
         return Objection("scan", f"a scan may lose rows by a comparison with {name}")
 
-    def _was_there(
+    def _was_written(
         self, scan: OptimizedScan, condition: ScanCondition, scans: tuple[OptimizedScan, ...]
     ) -> bool:
         """Whether the plan as written has the condition wherever it reads what the scan reads."""

@@ -92,7 +92,7 @@ def _check_batches(m: SymbolicMachine, attempt: LiftAttempt, function: FunctionT
         raise DeclineSignal("return-type", reason)
 
 
-def with_known(guards: Lifted, name: str) -> tuple[Lifted, Var]:
+def add_known_flag(guards: Lifted, name: str) -> tuple[Lifted, Var]:
     """Add an output that tells whether the result is known; return its variable as well."""
     flag = Output(f"{name} is known", Option(BOOL), "boolean", some(guards.known))
     fold = replace(guards.fold, outputs=(*guards.fold.outputs, flag))

@@ -114,7 +114,7 @@ def lift_rows(attempt: LiftAttempt) -> Lifted:
         for c in request.returns
         if (term := cells.get(c.name)) is not None
     )
-    return replace(_of_one_row(m, outputs, place, is_kept), kept=is_kept)
+    return replace(_make_row_fold(m, outputs, place, is_kept), kept=is_kept)
 
 
 def lift_columns(attempt: LiftAttempt, names: tuple[str, ...]) -> Lifted:
@@ -136,7 +136,7 @@ def lift_columns(attempt: LiftAttempt, names: tuple[str, ...]) -> Lifted:
         raise m.decline("return-shape", reason, place)
     with m.at(place):
         term = _pandas_value(m, vector, column)
-    return _of_one_row(m, (Output(column.name, term.sort, column.type, term),), place)
+    return _make_row_fold(m, (Output(column.name, term.sort, column.type, term),), place)
 
 
 def _plain_function(function: object) -> FunctionType:
@@ -145,7 +145,7 @@ def _plain_function(function: object) -> FunctionType:
     return function
 
 
-def _of_one_row(
+def _make_row_fold(
     m: SymbolicMachine, outputs: tuple[Output, ...], place: ast.stmt, is_kept: Term = TRUE
 ) -> Lifted:
     """Return the fold of the outputs for one row."""

@@ -438,7 +438,7 @@ def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value:
     if isinstance(value, TupleV | ListV) and not is_tagged(value):
         return value.items[heap.position(key, len(value.items))]
     if isinstance(value, GrowingV):
-        return growing_lists.item(m, flow, value, heap.whole_number(key))
+        return growing_lists.item(m, flow, value, heap.read_position(key))
     if isinstance(value, DictV | MapV):
         return heap.item(m, flow, value, key)
     if isinstance(value, CountsV):

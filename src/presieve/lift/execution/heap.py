@@ -185,13 +185,13 @@ def _unite(m: SymbolicMachine, then: Flow, orelse: Flow) -> None:
 
 def position(key: Value, size: int) -> int:
     """Return the index, from 0, of a constant position. Declines ``always-raises`` if beyond."""
-    number = whole_number(key)
+    number = read_position(key)
     if not -size <= number < size:
         raise DeclineSignal("always-raises", f"there is no item {number}")
     return number % size
 
 
-def whole_number(key: Value) -> int:
+def read_position(key: Value) -> int:
     """Return the constant position that a key is."""
     number = constant_of(key)
     if type(number) is not int:
@@ -265,7 +265,7 @@ def store(m: SymbolicMachine, flow: Flow, new: Item) -> None:
             at = position(key, len(items))
             flow.heap[number] = ListV((*items[:at], value, *items[at + 1 :]))
         case RefV(number), GrowingV() as old_contents:
-            at = whole_number(key)
+            at = read_position(key)
             flow.heap[number] = growing_lists.store_item(m, flow, old_contents, (at, value))
         case RefV(number), (DictV() | MapV()) as old_contents:
             flow.heap[number] = _store_in_dict(m, flow, old_contents, new)

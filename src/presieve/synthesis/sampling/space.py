@@ -213,7 +213,9 @@ class Space:
         firsts = islice(product(*choices), _HIDDEN_TRIED)
         rows: list[State] = [tuple(r.samples[0] for r in regions) for regions in firsts]
         for _ in range(count - 1):
-            rows.append(_pick([c[0] if len(c) == 1 else _one(c, random) for c in choices], random))
+            rows.append(
+                _pick([c[0] if len(c) == 1 else _choose(c, random) for c in choices], random)
+            )
         rows = list(dict.fromkeys(rows))
         if not self.problem.assumptions:
             return rows
@@ -237,7 +239,7 @@ class Space:
     def random_row(self, random: Random) -> State:
         """A row of a random cell."""
         for _ in range(_TRIES):
-            row = _pick([_one(c, random) for c in self._choices], random)
+            row = _pick([_choose(c, random) for c in self._choices], random)
             if not self.problem.assumptions or self.is_admissible(row, self.keys[0]):
                 break
         return row
@@ -271,9 +273,9 @@ def _simplest_first(values: Iterable[Value]) -> list[Value]:
 
 
 def _pick(regions: Sequence[Region], random: Random) -> State:
-    return tuple([_one(r.samples, random) for r in regions])
+    return tuple([_choose(r.samples, random) for r in regions])
 
 
-def _one(of: Sequence[T], random: Random) -> T:
+def _choose(of: Sequence[T], random: Random) -> T:
     """As ``random.choice``, in a third of the time: exact uniformity is not needed."""
     return of[int(random.random() * len(of))]

@@ -139,7 +139,7 @@ def make_int(call: ModelCall) -> Value:
     if value.base == STRING:
         return Scalar(strings.number_in(call, value, "int"))
     if value.base == FLOAT:
-        return mathematics.whole(call, Op.FLOAT_TRUNC, value)
+        return mathematics.convert_to_whole(call, Op.FLOAT_TRUNC, value)
     if value.base not in (BOOL, INT):
         raise call.decline("unsupported-operation", f"int() of {describe(value)} is not read")
     return Scalar(as_int(value.term), Traits(literal=value.traits.literal))

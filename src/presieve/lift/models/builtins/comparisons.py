@@ -324,11 +324,11 @@ def _compare_present(m: SymbolicMachine, op: Op, a: Scalar, b: Scalar) -> Term |
     """Evaluate ``a op b`` where neither is None; None if their types are never equal."""
     if _is_decimal(a.term) or _is_decimal(b.term):
         return compare_decimals(op, a, b)
-    pair = _of_one_sort(m, a, b)
+    pair = _convert_to_one_sort(m, a, b)
     return None if pair is None else of_arguments(fold_constants(app(op, *pair)))
 
 
-def _of_one_sort(m: SymbolicMachine, a: Scalar, b: Scalar) -> tuple[Term, Term] | None:
+def _convert_to_one_sort(m: SymbolicMachine, a: Scalar, b: Scalar) -> tuple[Term, Term] | None:
     """Convert both to terms of one sort that compare as in Python; None if they are never equal."""
     if isinstance(a.base, COMPOSITES) or isinstance(b.base, COMPOSITES):
         raise DeclineSignal("unsupported-operation", f"comparing {describe(a)} with {describe(b)}")

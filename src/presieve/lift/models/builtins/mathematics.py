@@ -106,13 +106,13 @@ def make_absolute(call: ModelCall) -> Scalar:
 
 
 @function("math.floor", "math.ceil", "math.trunc", arguments=1)
-def made_whole(call: ModelCall) -> Scalar:
+def round_to_whole(call: ModelCall) -> Scalar:
     """``math.floor``, ``ceil`` and ``trunc`` of a number. NaN and infinity raise."""
     value = _number(call)
-    return value if value.base == INT else whole(call, _WHOLE[call.name], value)
+    return value if value.base == INT else convert_to_whole(call, _WHOLE[call.name], value)
 
 
-def whole(call: ModelCall, op: Op, value: Scalar) -> Scalar:
+def convert_to_whole(call: ModelCall, op: Op, value: Scalar) -> Scalar:
     """Convert a float to an integer. NaN raises ValueError, infinity OverflowError."""
     call.m.fail(call.flow, app(Op.IS_NAN, value.term), ValueError)
     call.m.fail(call.flow, _is_infinite(value.term), OverflowError)
@@ -135,7 +135,7 @@ def round_number(call: ModelCall) -> Scalar:
     near = apply_function(Op.FLOAT_ROUND, value.term, int_lit(digits))
     if len(call.args) == 2:
         return Scalar(near, Traits(maybe_nan=value.traits.maybe_nan))
-    return whole(call, Op.FLOAT_TRUNC, Scalar(near))
+    return convert_to_whole(call, Op.FLOAT_TRUNC, Scalar(near))
 
 
 @function("math.sqrt", arguments=1)
