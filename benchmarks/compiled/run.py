@@ -17,7 +17,7 @@ from presieve.backend.open_plan import Reading
 from presieve.driver.optimize import optimize_and_report
 from presieve.driver.options import Options
 from presieve.driver.stages.group_aggregates import GroupDecision
-from presieve.driver.stages.passes import Job
+from presieve.driver.stages.passes import Optimization
 from presieve.driver.stages.pipeline import run_passes
 from presieve.driver.stages.row_expressions import CompileDecision
 from presieve.errors import Declined
@@ -107,7 +107,7 @@ def _declined(written: DataFrame) -> str:
     """Why Python is left, though all is given that a function may need."""
     options = Options(compile="always", reorder=True)
     reading = Reading(for_report=True, at_once=True)
-    applied = run_passes(Job(written, options, reading, time.perf_counter()))
+    applied = run_passes(Optimization(written, options, reading, time.perf_counter()))
     if isinstance(applied, Declined):
         return _reason(applied)
     decisions = (*applied.select(CompileDecision), *applied.select(GroupDecision))

@@ -120,8 +120,8 @@ class Conditions:
         where, out, out_twin = self.problem.where, runs.outputs(s), runs.outputs(t)
         accepted, passes = runs.passes(s, where), runs.passes(t, where)
         self._define("!accepted", accepted)
-        self._define("!there", runs.present(t))
-        self._define("!raises", s_and([runs.present(t), runs.finish_raises(t)]))
+        self._define("!there", runs.has_result(t))
+        self._define("!raises", s_and([runs.has_result(t), runs.finish_raises(t)]))
         equal = (
             same_encoding(out[Scope.OUT, o.name], out_twin[Scope.OUT, o.name])
             for o in self.problem.fold.outputs

@@ -120,7 +120,7 @@ def _endings(problem: Problem, prefilter: Term) -> Iterator[_Rule]:
         for o in problem.fold.outputs
     )
     body = [_related(problem, s, t), runs.matters(s)]
-    there = runs.present(t)
+    there = runs.has_result(t)
     yield _rule(runs, [*body, accepted], passes)
     yield _rule(runs, [*body, accepted, s_not(s_and([there, equal]))], "false")
     yield _rule(runs, [*body, s_not(accepted), there, passes], "false")

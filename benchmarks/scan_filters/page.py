@@ -19,7 +19,7 @@ import presieve
 from benchmarks.on_spark.run import run
 from benchmarks.pages import DOCS, RESULTS, measured_with
 from benchmarks.scan_filters.cases import CASES, ROW_GROUPS, Case, stored, views
-from presieve.certificate.check import Rejected, SolverName
+from presieve.certificate.checker import Rejected, SolverName
 from presieve.certificate.stored import check_claim, parse
 from presieve.demo.demo_session import session
 

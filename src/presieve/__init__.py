@@ -79,7 +79,9 @@ if not TYPE_CHECKING:  # a type checker that saw this would accept any attribute
 
             return import_module(f"presieve.{name}")
         if name == "__version__":
-            value: object = _version()
+            from presieve.version import read_version
+
+            value: object = read_version()
         elif home is None:
             raise AttributeError(f"module 'presieve' has no attribute {name!r}")
         else:
@@ -91,13 +93,3 @@ if not TYPE_CHECKING:  # a type checker that saw this would accept any attribute
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *_HOMES, *_MODULES, "__version__"})
-
-
-def _version() -> str:
-    """Return the version in the package's metadata; a bare folder on the path has none."""
-    from importlib import metadata
-
-    try:
-        return metadata.version("presieve")
-    except metadata.PackageNotFoundError:
-        return "unknown"

@@ -197,13 +197,13 @@ def guarded(source: Any) -> Any:
 def _guarded_source(source: type[DataSource]) -> type[DataSource]:
     """Return a class whose readers are guarded as they are made."""
 
-    class Guarded(source):  # type: ignore[misc, valid-type]
+    class GuardedSource(source):  # type: ignore[misc, valid-type]
         def reader(self, schema: Any) -> Any:
             new_reader = super().reader(schema)
             new_reader.__class__ = _guarded_reader(type(new_reader))
             return new_reader
 
-    return _named_as(Guarded, source)
+    return _named_as(GuardedSource, source)
 
 
 def _guarded_reader(reader: type[DataSourceReader]) -> type[DataSourceReader]:
@@ -212,13 +212,13 @@ def _guarded_reader(reader: type[DataSourceReader]) -> type[DataSourceReader]:
     if getattr(reader, "pushFilters", None) is getattr(DataSourceReader, "pushFilters", None):
         return reader  # it receives no filters
 
-    class Guarded(reader):  # type: ignore[misc, valid-type]
+    class GuardedReader(reader):  # type: ignore[misc, valid-type]
         def pushFilters(self, filters: list[Any]) -> Any:  # noqa: N802 (Spark's name)
             every = list(filters)
             list(super().pushFilters(filters))  # it may be a generator
             return every
 
-    return _named_as(Guarded, reader)
+    return _named_as(GuardedReader, reader)
 
 
 def _named_as(new_class: type[Any], original: type[Any]) -> type[Any]:
@@ -289,10 +289,10 @@ def _test_filters(
     claimed = [f for f in filters if all(r is not f for r in returned)]
     passing = [r for r in every if all(holds(f, r, names) is True for f in filters)]
     allowed = [r for r in every if all(holds(f, r, names) is True for f in claimed)]
-    lost = _first_more(passing, given_rows)
+    lost = _find_surplus_row(passing, given_rows)
     if lost is not None:
         return FilterResult(filters, "broken", f"a row that passes is missing: {lost}", lost)
-    extra = _first_more(given_rows, allowed)
+    extra = _find_surplus_row(given_rows, allowed)
     if extra is not None:
         text = "is not a row of the source" if extra not in every else "does not pass"
         return FilterResult(filters, "broken", f"a row {text}, and is given: {extra}", extra)
@@ -301,7 +301,7 @@ def _test_filters(
     return FilterResult(filters, "unsupported" if len(given_rows) == len(every) else "inexact")
 
 
-def _first_more(some: Sequence[Row], others: Sequence[Row]) -> Row | None:
+def _find_surplus_row(some: Sequence[Row], others: Sequence[Row]) -> Row | None:
     """Return a row that occurs more often in ``some`` than in ``others``; None if there is none."""
     remaining = Counter(map(_key, others))
     for row in some:

@@ -12,7 +12,7 @@ import pytest
 from tests.support.pages import ROOT
 
 import presieve
-from presieve.backend.classic.versions import ADAPTERS
+from presieve.backend.classic.version_differences import ADAPTERS
 from presieve.backend.versions import CONF, VERSIONS, Version, version_of
 from presieve.errors import Declined
 from presieve.lift.evaluation_types import EVALUATION_TYPES, SCALAR

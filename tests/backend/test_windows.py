@@ -610,7 +610,7 @@ def test_a_glance_at_the_plan(spark: SparkSession, rows: DataFrame) -> None:
         (numbered, False),
         (rows.filter("n < 9"), False),
     ):
-        assert gateway.has_filtered(gateway.analyzed(df)) is there
+        assert gateway.has_filtered(gateway.analyze_plan(df)) is there
 
 
 def test_a_filter_that_keeps_all_is_not_worth_it(rows: DataFrame) -> None:

@@ -27,7 +27,7 @@ from benchmarks.suite import load
 from benchmarks.values import Texts
 from tests.support.pickling import pickled_by_value
 
-from presieve.certificate.check import Rejected, Verified, check
+from presieve.certificate.checker import Rejected, Verified, check
 from presieve.certificate.claim import Claim
 from presieve.certificate.stored import check_claim, parse
 from presieve.cli.app import main

@@ -12,7 +12,7 @@ import pytest
 
 from presieve.certificate import stored
 from presieve.certificate.certificate import Certificate
-from presieve.certificate.check import Rejected, Verified, check
+from presieve.certificate.checker import Rejected, Verified, check
 from presieve.certificate.claim import Claim, ConditionClaim, Decided, Obligation, Script
 from presieve.certificate.two_rows import TwoRowClaim
 from presieve.errors import PresieveError, UsageError

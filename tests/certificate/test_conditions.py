@@ -8,7 +8,7 @@ from tests.support.synthesis.cases import NOTHING_TO_PUSH
 from tests.support.synthesis.running import pipeline_of
 
 from presieve.certificate import Certificate, Rejected, Verified, check
-from presieve.certificate.check import SolverName
+from presieve.certificate.checker import SolverName
 from presieve.ir.fold import Mode, nonempty
 from presieve.ir.ops import app, negate
 from presieve.ir.terms import FALSE, SQL_FALSE, Op, Scope, Term, Var, int_lit

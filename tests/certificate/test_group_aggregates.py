@@ -17,7 +17,7 @@ from tests.support.group_folds import (
     rows,
 )
 
-from presieve.certificate.check import Verified
+from presieve.certificate.checker import Verified
 from presieve.certificate.group_aggregates import AggregatedCertificate
 from presieve.certificate.stored import check_claim, parse
 from presieve.semantics.interpret import Raised

@@ -11,7 +11,7 @@ from tests.support.aggregates import Rows, by_aggregates, by_fold, claim, proble
 from tests.support.amount import amount
 
 from presieve.certificate import stored
-from presieve.certificate.check import Rejected, Verified, check
+from presieve.certificate.checker import Rejected, Verified, check
 from presieve.certificate.group_aggregates import (
     AggregatedCertificate,
     parse,

@@ -10,7 +10,7 @@ import pytest
 from tests.support.aggregates import by_aggregates, by_fold, claim, problem_of, searched
 from tests.support.group_folds import Fold, Last, V, rows
 
-from presieve.certificate.check import Rejected, Verified
+from presieve.certificate.checker import Rejected, Verified
 from presieve.certificate.group_aggregates import AggregatedCertificate
 from presieve.certificate.stored import check_claim, parse
 from presieve.errors import Declined

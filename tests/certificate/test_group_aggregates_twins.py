@@ -26,7 +26,7 @@ from tests.support.group_folds import (
     rows,
 )
 
-from presieve.certificate.check import Rejected, Verified, check
+from presieve.certificate.checker import Rejected, Verified, check
 from presieve.certificate.group_aggregates import (
     AggregatedCertificate,
     AggregateText,

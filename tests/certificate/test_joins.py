@@ -12,7 +12,7 @@ import pytest
 from tests.support.amount import amount
 
 from presieve.certificate import stored
-from presieve.certificate.check import Rejected, SolverName, Verified, check
+from presieve.certificate.checker import Rejected, SolverName, Verified, check
 from presieve.certificate.joins import JoinCertificate, parse
 from presieve.ir.terms import SQL_TRUE, Scope, Term, Var
 from presieve.records import replace

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from presieve.certificate.check import Rejected, Verified, check
+from presieve.certificate.checker import Rejected, Verified, check
 from presieve.certificate.row_expressions import (
     CompiledCertificate,
     Expression,

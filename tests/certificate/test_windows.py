@@ -13,7 +13,7 @@ from tests.support.amount import amount
 from tests.support.windowed import By, Over, Row, frames
 
 from presieve.certificate import stored
-from presieve.certificate.check import Rejected, SolverName, Verified, check
+from presieve.certificate.checker import Rejected, SolverName, Verified, check
 from presieve.certificate.windows import WindowCertificate, parse
 from presieve.errors import PresieveError
 from presieve.ir.ops import sql_conjunction

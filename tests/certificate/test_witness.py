@@ -11,7 +11,7 @@ from tests.support.mutants import certificate_of
 from tests.support.synthesis.folds import Maximum
 
 from presieve.certificate import Certificate, Rejected, Verified, check
-from presieve.certificate.check import make_solver
+from presieve.certificate.checker import make_solver
 from presieve.certificate.obligations import without_witness
 from presieve.driver.synthesize import synthesize
 from presieve.ir.ops import app, sql_conjunction

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from presieve.certificate import stored
-from presieve.certificate.check import Rejected, Verified
+from presieve.certificate.checker import Rejected, Verified
 from presieve.certificate.claim import Claim
 from presieve.cli.app import main
 

@@ -12,7 +12,7 @@ from presieve.cost.decision import (
     list_pays,
     looking_pays,
 )
-from presieve.cost.model import Work, check, cost_of_groups, native, rowwise
+from presieve.cost.model import RowCost, check, cost_of_groups, native, rowwise
 from presieve.cost.parquet_scan import Estimate
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, STRING, Sort
@@ -29,7 +29,7 @@ def texts(number: int) -> Term:
 
 
 def one(
-    work: Work,
+    work: RowCost,
     kept: float | None,
     prefilter: Term | None = None,
     *,
@@ -44,7 +44,7 @@ PYTHON, NATIVE = cost_of_groups(2), native(2, 1)
 
 
 @pytest.mark.parametrize("work", [PYTHON, NATIVE, rowwise(1)])
-def test_a_selective_prefilter_pays(work: Work) -> None:
+def test_a_selective_prefilter_pays(work: RowCost) -> None:
     assert decide([one(work, 0.03)]).pays
     assert decide([one(work, 0.5)]).pays
 

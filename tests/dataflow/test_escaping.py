@@ -33,7 +33,7 @@ def tried(seed: int, groups: int, folder: Path) -> Counter[str]:
         wrong = wrong_keys(function, said, random, keys)
         wrong = wrong or wrong_columns(function, said, random, keys)
         count["keys"] += "k" in said.keys
-        count["keys of unknown code"] += "k" in said.keys and bool(said.missed())
+        count["keys of unknown code"] += "k" in said.keys and bool(said.find_missed_effects())
         count["columns"] += said.reads is not None and said.reads < set(NAMES)
         count["all"] += 1
         assert wrong is None, f"{texts[name]}\n{wrong}"

@@ -57,7 +57,7 @@ def _named(function: Any) -> str:
 def test_keys_pass(function: Any) -> None:
     said = _answer(function)
     assert said.keys.get("k") == "k", said.notes
-    assert not said.missed("auto"), said.effects
+    assert not said.find_missed_effects("auto"), said.effects
 
 
 @pytest.mark.parametrize("function", _functions(project_functions, "KEEPING"), ids=_named)

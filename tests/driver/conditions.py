@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import presieve
-from presieve.certificate.check import SolverName
+from presieve.certificate.checker import SolverName
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.driver.conditions import SOLVERS
 
-from presieve.certificate.check import Rejected, Verified, check
+from presieve.certificate.checker import Rejected, Verified, check
 from presieve.certificate.scan_filter_script import check_by_solver
 from presieve.certificate.scan_filters import DerivedCertificate
 from presieve.driver.stages import scan_filters

@@ -12,7 +12,7 @@ from tests.support.spark_version import is_before
 
 import presieve
 from presieve.backend.classic import join_key_ranges
-from presieve.certificate.check import Rejected, SolverName, Verified, check
+from presieve.certificate.checker import Rejected, SolverName, Verified, check
 from presieve.certificate.joins import JoinCertificate, parse
 from presieve.ir.terms import SQL_TRUE
 from presieve.plan.algebra import Attribute

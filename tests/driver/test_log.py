@@ -11,7 +11,7 @@ import pytest
 from tests.driver import folds
 
 import presieve
-from presieve.certificate.check import FORM, Rejected
+from presieve.certificate.checker import FORM, Rejected
 from presieve.driver import log, solve
 from presieve.errors import Declined
 from presieve.report import trace_steps

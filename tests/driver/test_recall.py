@@ -161,7 +161,7 @@ def test_what_a_small_budget_found_is_no_answer_for_a_large_one(store: Store) ->
     assert recall(store, ask("m > 3", budget=2.0, left=1.9)) is not None
     assert recall(store, ask("m > 3", budget=0.5)) is not None
     assert recall(store, ask("m > 3", budget=60.0)) is None
-    assert store.held()[0] == 1, "it is right all the same"
+    assert store.measure_size()[0] == 1, "it is right all the same"
     keep(store, ask("m > 3", budget=2.0), replace(found, seconds=0.1))
     assert recall(store, ask("m > 3", budget=60.0)) is not None, "it did not need its budget"
 
@@ -499,7 +499,7 @@ def test_the_second_process_does_not_search(tmp_path: Path) -> None:
     assert (again, none) == (first, 0)
     unkept, searches_too = finished(job("off", seed=3))
     assert (unkept, searches_too) == (first, searches)
-    assert Store(tmp_path).held()[0] == 4
+    assert Store(tmp_path).measure_size()[0] == 4
     assert Store(tmp_path).clear() == 4
     assert finished(job(tmp_path)) == (first, searches)
 
@@ -509,7 +509,7 @@ def test_two_processes_at_once(tmp_path: Path) -> None:
     together = [job(tmp_path, seed) for seed in (1, 2)]
     told = [finished(one) for one in together]
     assert told[0][0] == told[1][0]
-    assert Store(tmp_path).held()[0] == 4
+    assert Store(tmp_path).measure_size()[0] == 4
     assert finished(job(tmp_path)) == (told[0][0], 0)
 
 

@@ -184,15 +184,15 @@ def test_of_what_is_declined_nothing_is_known() -> None:
 # --- the property ---------------------------------------------------------------------------------
 
 
-def test_it_is_decided_when_it_is_asked_for_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_decide_when_it_is_asked_for_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    decided = driver_order.Question._decided
+    decided = driver_order.Question._decide
 
     def counted(question: driver_order.Question) -> Order:
         asked.append(question)
         return decided(question)
 
-    monkeypatch.setattr(driver_order.Question, "_decided", counted)
+    monkeypatch.setattr(driver_order.Question, "_decide", counted)
     found = presieve.synthesize(
         orders.First, "f > 3", schema=INTS, returns="f bigint", keys="g", budget=60.0
     )

@@ -17,7 +17,7 @@ from tests.support.amount import amount
 from typer.testing import CliRunner
 
 import presieve
-from presieve.certificate.check import (
+from presieve.certificate.checker import (
     Rejected,
     SolverName,
     Verified,

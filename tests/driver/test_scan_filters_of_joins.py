@@ -15,7 +15,7 @@ from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.leaf_conditions import conjunction, facts_of
 from presieve.backend.catalyst.operators import JOIN
 from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Node
-from presieve.certificate.check import Rejected, check
+from presieve.certificate.checker import Rejected, check
 from presieve.certificate.scan_filters import DerivedCertificate
 from presieve.semantics.intervals import values
 from presieve.sql.catalyst_tree import build

@@ -21,18 +21,18 @@ def name(number: int) -> str:
 def test_a_text_comes_back_until_it_is_dropped(tmp_path: Path) -> None:
     kept = Store(tmp_path / "a" / "b")
     assert kept.get(name(1)) is None
-    assert kept.held() == (0, 0)
+    assert kept.measure_size() == (0, 0)
     kept.put(name(1), "one")
     kept.put(name(2), "two")
     kept.put(name(1), "eins!")
     assert kept.get(name(1)) == b"eins!"
     assert Store(tmp_path / "a" / "b").get(name(2)) == b"two"
-    assert kept.held() == (2, 8)
+    assert kept.measure_size() == (2, 8)
     kept.drop(name(1))
     kept.drop(name(1))
     assert kept.get(name(1)) is None
     assert kept.clear() == 1
-    assert kept.held() == (0, 0)
+    assert kept.measure_size() == (0, 0)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions")
@@ -58,9 +58,9 @@ def test_the_bytes_are_bounded(tmp_path: Path) -> None:
     kept = Store(tmp_path, size=1000)
     for number in range(50):
         kept.put(name(number), "x" * 90)
-        assert kept.held()[1] <= 1000
+        assert kept.measure_size()[1] <= 1000
     assert kept.get(name(49)) is not None
-    assert kept.held()[0] >= 8
+    assert kept.measure_size()[0] >= 8
 
 
 def test_what_is_too_large_is_neither_written_nor_read_whole(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_disk_that_does_not_do_it_is_no_error(
         kept.put(name(1), "one")
         assert kept.get(name(1)) is None
         kept.drop(name(1))
-        assert (kept.held(), kept.clear()) == ((0, 0), 0)
+        assert (kept.measure_size(), kept.clear()) == ((0, 0), 0)
     in_the_way = Store(tmp_path)
     in_the_way.path(name(1)).mkdir()
     in_the_way.put(name(1), "one")
@@ -134,7 +134,7 @@ def test_a_folder_that_may_only_be_read_is_read(
         monkeypatch.setattr(os, writing, refused)
     assert kept.get(name(1)) == b"one"
     kept.put(name(2), "two")
-    assert kept.held() == (1, 3)
+    assert kept.measure_size() == (1, 3)
 
 
 WRITER = """
@@ -149,7 +149,7 @@ for round in range(400):
     data = kept.get(name)
     if data is not None and not (data[-1:] == b";" and len(set(data)) == 2):
         torn += 1
-print(torn, kept.held()[0])
+print(torn, kept.measure_size()[0])
 """
 
 
@@ -166,7 +166,7 @@ def test_processes_that_write_at_once_see_whole_texts(tmp_path: Path) -> None:
     assert [torn for torn, _ in told] == ["0", "0", "0"]
     kept = Store(tmp_path, count=6)
     kept.put(name(1), "last")
-    assert 1 <= kept.held()[0] <= 6
+    assert 1 <= kept.measure_size()[0] <= 6
     assert not list(tmp_path.glob(".*"))
 
 
@@ -235,7 +235,7 @@ def test_the_command_shows_and_clears(
     assert told == {"directory": str(tmp_path), "entries": 3, "bytes": 12, "removed": 0}
     assert main(["cache", "--clear"]) == 0
     assert "removed" in capsys.readouterr().out
-    assert Store(tmp_path).held() == (0, 0)
+    assert Store(tmp_path).measure_size() == (0, 0)
     monkeypatch.setenv(CACHE, "off")
     assert main(["cache"]) == 0
     assert "off" in capsys.readouterr().out

@@ -18,14 +18,14 @@ from tests.fuzz.pairs import Fuzzer
 from tests.fuzz.settings import PLAIN
 from tests.support.aggregates import by_aggregates, claim
 
-from presieve.certificate.check import Rejected, check
+from presieve.certificate.checker import Rejected, check
 from presieve.certificate.group_aggregates import AggregatedCertificate
 from presieve.driver.fold_inputs import Inputs
 from presieve.driver.solve import strictly
 from presieve.driver.stages.group_aggregates import that_fits
 from presieve.ir.terms import SQL_TRUE
 from presieve.records import replace
-from presieve.semantics.functions import Undefined
+from presieve.semantics.function_meanings import Undefined
 from presieve.semantics.interpret import Raised
 from presieve.semantics.values import INT_RANGES, Value, same
 from presieve.synthesis.aggregates.aggregate_invariant import Aggregates

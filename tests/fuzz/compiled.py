@@ -20,7 +20,7 @@ from tests.fuzz.spark import session
 
 from presieve.backend.open_plan import Reading
 from presieve.driver.options import Options
-from presieve.driver.stages.passes import Job
+from presieve.driver.stages.passes import Optimization
 from presieve.driver.stages.pipeline import run_passes
 from presieve.driver.stages.row_expressions import CompileDecision
 from presieve.errors import Declined
@@ -225,7 +225,7 @@ class Fuzz:
 
 def optimized(df: DataFrame) -> tuple[DataFrame, tuple[CompileDecision, ...]]:
     """As ``optimize`` gives it, and what was decided."""
-    job = Job(df, Options(compile="always"), Reading(at_once=True), time.perf_counter())
+    job = Optimization(df, Options(compile="always"), Reading(at_once=True), time.perf_counter())
     applied = run_passes(job)
     if isinstance(applied, Declined):
         return df, ()

@@ -166,7 +166,7 @@ def test_what_a_scan_does_with_filters(
         if {r.id for r in held if r[str(i)]} - {r.id for r in table.where(f).select("id").collect()}
     ]
     gateway = ClassicGateway(spark)
-    aside = gateway.source(gateway.analyzed(table).collectLeaves().head()).aside
+    aside = gateway.source(gateway.analyze_plan(table).collectLeaves().head()).aside
     assert ("c" not in aside) == compared
     assert not (compared and lost)
     if type_ in ("double", "int") and not compared:  # the reason why it is not handed any

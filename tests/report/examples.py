@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from presieve.errors import Declined, Span
 from presieve.report.report_data import BoundaryReport, ReportData
-from presieve.report.row_order import Permuted, dependent, independent
+from presieve.report.row_order import Permuted, answer_dependent, answer_independent
 
-TIE = dependent(
+TIE = answer_dependent(
     Permuted(
         [{"score": 91.0, "by": "<b>"}, {"score": 91.0, "by": "c"}, {"score": 91.0, "by": "c"}],
         [{"score": 91.0, "by": "c"}, {"score": 91.0, "by": "<b>"}, {"score": 91.0, "by": "c"}],
@@ -45,7 +45,7 @@ NONE = BoundaryReport(
     prefilter="true",
     residual="errors <= 5",
     declined=(Declined("unknown-call", "time.time() is not known", Span("jobs/teams.py", 40, 9)),),
-    order=independent([{"code": "no-nan", "text": "column score holds no NaN"}]),
+    order=answer_independent([{"code": "no-nan", "text": "column score holds no NaN"}]),
 )
 
 MIXED = ReportData((SPLIT, NONE), True, 0.2, "Filter <old>", "Filter <new>")

@@ -10,18 +10,18 @@ import pytest
 from tests.support.amount import amount
 from tests.support.functions import applications
 
-from presieve.ir.functions import SIGNATURES
+from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, STRING, ArrayOf, MapOf, Option, Sort
 from presieve.ir.terms import Op, Scope, Var, int_lit, lit, string_lit
 from presieve.semantics.consequences import (
     consequence,
     facts_of,
-    implied,
-    implied_by_unequal,
+    find_implied,
+    find_implied_by_unequal,
     same_truth,
 )
-from presieve.semantics.functions import Undefined
+from presieve.semantics.function_meanings import Undefined
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.preimages import spell_as
 from presieve.semantics.values import Value
@@ -70,11 +70,11 @@ def test_what_follows_from_a_comparison_holds(op: Op) -> None:
         assert not isinstance(near, tuple)
         constant = lit(SIGNATURES[op].result, near)
         compared = app(random.choice(SQL), computed, constant)
-        follows = implied(compared.op, computed, constant)
+        follows = find_implied(compared.op, computed, constant)
         if follows is not None and evaluate(compared, row) is True:
             seen["compared"] += 1
             assert evaluate(follows, row) is True, (compared, row)
-        unequal = implied_by_unequal(computed, constant)
+        unequal = find_implied_by_unequal(computed, constant)
         if unequal is not None and evaluate(app(Op.SQL_EQ, computed, constant), row) is False:
             seen["unequal"] += 1
             assert evaluate(unequal, row) is True, (compared, row)
@@ -138,7 +138,7 @@ def test_a_part_of_a_part_is_in_the_text() -> None:
     wanted = app(Op.TEXT_CONTAINS, inner, string_lit("ab"))
     assert consequence(wanted) == app(Op.TEXT_CONTAINS, S, string_lit("ab"))
     words = app(Op.TEXT_WORDS, S, string_lit("--"))
-    meant = implied(Op.SQL_EQ, words, string_lit("a---b"))
+    meant = find_implied(Op.SQL_EQ, words, string_lit("a---b"))
     assert meant is not None
     assert evaluate(meant, {(Scope.ROW, "s"): "a- b"}) is True, "a word may end with a dash"
 
@@ -179,8 +179,10 @@ MAP = MapOf(STRING, INT)
 def test_bounds_of_mathematics_are_loose_by_a_little() -> None:
     x = Var(Scope.ROW, "x", FLOAT)
     logarithm = app(Op.FLOAT_CALL, x, string_lit("log10"))
-    bound = implied(Op.SQL_GE, logarithm, lit(FLOAT, 3.0))
+    bound = find_implied(Op.SQL_GE, logarithm, lit(FLOAT, 3.0))
     assert bound is not None
     assert evaluate(bound, {(Scope.ROW, "x"): 1000.0}) is True
     assert evaluate(bound, {(Scope.ROW, "x"): 999.9}) is False
-    assert implied(Op.SQL_GE, app(Op.FLOAT_CALL, x, string_lit("sin")), lit(FLOAT, 0.5)) is None
+    assert (
+        find_implied(Op.SQL_GE, app(Op.FLOAT_CALL, x, string_lit("sin")), lit(FLOAT, 0.5)) is None
+    )

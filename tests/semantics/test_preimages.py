@@ -12,13 +12,13 @@ import pytest
 from tests.support.amount import amount
 from tests.support.functions import applications, parameters
 
-from presieve.ir.functions import COMPOSED, SIGNATURES
+from presieve.ir.function_signatures import COMPOSED, SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import DATE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Option, Sort
 from presieve.ir.terms import App, Op, Scope, Term, Var, int_lit, lit, literal_value, string_lit
 from presieve.semantics import pattern_prefixes
 from presieve.semantics.consequences import LEAST, consequence
-from presieve.semantics.functions import FUNCTIONS, Undefined, civil, first_day
+from presieve.semantics.function_meanings import FUNCTIONS, Undefined, civil, first_day
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.preimages import (
     CASELESS,

@@ -26,7 +26,7 @@ from tests.support.functions import applications
 from tests.support.spark_version import is_before
 
 from presieve.errors import Declined
-from presieve.ir.functions import COMPOSED, SIGNATURES
+from presieve.ir.function_signatures import COMPOSED, SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import (
     BINARY,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from presieve.ir.functions import COMPOSED, SIGNATURES
+from presieve.ir.function_signatures import COMPOSED, SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, STRING, Option, Sort, strip
 from presieve.ir.terms import App, Op, Scope, Term, Var, float_lit, int_lit, string_lit

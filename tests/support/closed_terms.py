@@ -8,7 +8,7 @@ from collections.abc import Callable
 from hypothesis import strategies as st
 from tests.support.functions import applications
 
-from presieve.ir.functions import COMPOSED, SIGNATURES
+from presieve.ir.function_signatures import COMPOSED, SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import (
     BINARY,
@@ -29,7 +29,7 @@ from presieve.ir.sorts import (
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, float_lit, int_lit, lit, literal_value
 from presieve.ir.walk import subterms
 from presieve.semantics.values import Value
-from presieve.smt.functions import CALCULATED
+from presieve.smt.function_facts import CALCULATED
 
 Args = tuple[Term, ...]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from presieve.ir.functions import SIGNATURES
+from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.terms import App, Lit, Op, Term, int_lit, lit, string_lit
-from presieve.semantics.functions import WHITESPACE
+from presieve.semantics.function_meanings import WHITESPACE
 
 _STRIPS = (Op.TEXT_STRIP, Op.TEXT_LSTRIP, Op.TEXT_RSTRIP)
 _PARTS = (("a",), ("é",), ("\U0001f600",), ("%_",))

@@ -29,7 +29,7 @@ ORDERS = 64
 def in_other_orders(df: DataFrame) -> Iterator[DataFrame]:
     """The pipeline with its rows in orders drawn at random; nothing where none can matter."""
     gateway = ClassicGateway(df.sparkSession)
-    plan = gateway.inline_definitions(gateway.analyzed(df))
+    plan = gateway.inline_definitions(gateway.analyze_plan(df))
     root = gateway.tree(plan)
     if not any(_inputs(root)):
         return
@@ -78,4 +78,4 @@ def _in_random_order(gateway: ClassicGateway, rows: Handle, seed: int) -> Handle
     from pyspark.sql import functions as F
 
     mixed = gateway.dataframe(rows).repartition(1).sortWithinPartitions(F.rand(seed))
-    return gateway.analyzed(mixed.filter(F.rand(seed) + 1.0 > 0.0))
+    return gateway.analyze_plan(mixed.filter(F.rand(seed) + 1.0 > 0.0))

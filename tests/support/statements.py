@@ -192,7 +192,7 @@ def _is_in(text: str, conjuncts: Sequence[str]) -> bool:
 
 def _read(df: DataFrame) -> _Plan:
     gateway = ClassicGateway(df.sparkSession)
-    plan = gateway.analyzed(df)
+    plan = gateway.analyze_plan(df)
     roots = [plan, *gateway.subqueries(plan)]
     return _Plan(gateway, tuple(o for root in roots for o in _operator(root, ()).inside()))
 

@@ -73,7 +73,7 @@ def open_functions(opened: Opened, df: DataFrame, *, changed: bool) -> TableFunc
     if root is None or not has_tables(root):
         return TableFunctions(gateway, plan, others=others)
     if changed or opened.written is not None:
-        plan = gateway.analyzed(df)
+        plan = gateway.analyze_plan(df)
         root = gateway.tree(plan)
     against = session_declines(gateway, plan) or ignores_corrupt_files(gateway)
     uses: list[ColumnUse] = []

@@ -80,7 +80,7 @@ class SessionReader(Protocol):
 class PlanReader(SessionReader, Protocol):
     """Plans of a session: what is in them."""
 
-    def analyzed(self, df: DataFrame) -> Handle:
+    def analyze_plan(self, df: DataFrame) -> Handle:
         """Return the analyzed logical plan of a DataFrame."""
 
     def glance(self, plan: Handle, *, skip_hopeless: bool) -> bool:
@@ -130,7 +130,7 @@ class PlanReader(SessionReader, Protocol):
         one execution. This says nothing about the plan's operators.
         """
 
-    def unread(self, plan: Handle) -> Declined | None:
+    def explain_unread(self, plan: Handle) -> Declined | None:
         """Return why a part of the plan, or below it, is not understood, so that nothing is known
         about the plan; None if everything is understood.
         """
@@ -208,7 +208,7 @@ class SourceReader(PlanReader, Protocol):
     def count(self, plan: Handle, most: int) -> int:
         """Run a plan and return its number of rows, or ``most`` if there are more."""
 
-    def skipped(self, relation: Handle, condition: str) -> float | None:
+    def estimate_skipped_share(self, relation: Handle, condition: str) -> float | None:
         """Return the share of the rows of a relation over local files that a scan skips by an SQL
         condition: by directories, row groups and pages. This is an estimate from a few files; None
         if nothing is known.
@@ -283,7 +283,7 @@ class PlanBuilder(PlanReader, Protocol):
     def with_children(self, node: Handle, children: Sequence[Handle]) -> Handle:
         """Return the same node over other children."""
 
-    def pruned(self, flat_map: Handle, kept_columns: Sequence[Collection[int]]) -> Handle:
+    def prune_columns(self, flat_map: Handle, kept_columns: Sequence[Collection[int]]) -> Handle:
         """Return the operator with only these columns, by number, of each of its inputs."""
 
     def with_expressions(self, project: Handle, expressions: Mapping[int, str]) -> Handle:
@@ -349,7 +349,7 @@ def dataframe_of(gateway: Gateway, plan: Handle, written: Handle) -> tuple[DataF
     :class:`DeclineSignal` if its columns are not those of the plan as written.
     """
     df = gateway.dataframe(plan)
-    analyzed = gateway.analyzed(df)
+    analyzed = gateway.analyze_plan(df)
     if not gateway.same_output(written, analyzed):
         raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
     return df, analyzed

@@ -147,7 +147,7 @@ class _Reader(Struct, frozen=True):
     ) -> GroupCall:
         view, gateway = self.view, self.view.gateway
         check_place(view, node)
-        unread = gateway.unread(handle)
+        unread = gateway.explain_unread(handle)
         if unread is not None:
             raise DeclineSignal.of(unread)
         _check_groups(boundary)

@@ -161,7 +161,7 @@ def or_declined(function: Callable[P, T]) -> Callable[P, T | Declined]:
 @or_declined
 def open_plan(gateway: Gateway, df: DataFrame, reading: Reading) -> Opened:
     """Read the plan, or its condensed form if that is read first."""
-    plan = gateway.analyzed(df)
+    plan = gateway.analyze_plan(df)
     opened = Opened(gateway, plan, reading)
     if reading.for_report:
         return _open_sites(opened)
@@ -184,7 +184,7 @@ def open_again(opened: Opened, df: DataFrame, decided: Collection[int]) -> Opene
     """Read the plan again after it was rewritten to the plan of ``df``, without the boundaries that
     are decided, by number.
     """
-    return _open_sites(replace(opened, plan=opened.gateway.analyzed(df)), decided)
+    return _open_sites(replace(opened, plan=opened.gateway.analyze_plan(df)), decided)
 
 
 @or_declined
@@ -298,7 +298,7 @@ def _open_site(opened: Opened, site: Site, against: Declined | None) -> OpenSite
 @or_declined
 def _problem(opened: Opened, site: Site) -> SiteProblem | Declined:
     gateway, plan = opened.gateway, opened.plan
-    unread = gateway.unread(gateway.node(plan, site.boundary.path))
+    unread = gateway.explain_unread(gateway.node(plan, site.boundary.path))
     if unread is not None:
         return unread
     if not gateway.cache_is_empty() and is_cached(gateway, site, plan):
@@ -451,7 +451,7 @@ def apply_edits(opened: Opened, edits: tuple[SiteEdit, ...]) -> DataFrame:
 def with_own_listings(opened: Opened, df: DataFrame) -> DataFrame:
     """Make the DataFrame read the very files whose footers were read."""
     gateway = opened.gateway
-    plan = gateway.analyzed(df)
+    plan = gateway.analyze_plan(df)
     own = gateway.own_listings(plan)
     return df if own is plan else gateway.dataframe(own)
 
@@ -459,7 +459,7 @@ def with_own_listings(opened: Opened, df: DataFrame) -> DataFrame:
 def is_same(opened: Opened, df: DataFrame) -> bool:
     """Whether the DataFrame has the very plan that was opened."""
     try:
-        return opened.gateway.same(opened.plan, opened.gateway.analyzed(df))
+        return opened.gateway.same(opened.plan, opened.gateway.analyze_plan(df))
     except GatewayError:
         return False
 
@@ -468,7 +468,9 @@ def peer_orders(opened: Opened, written: DataFrame, rewritten: DataFrame) -> tup
     """Find places where another order of peers may show in the ``rewritten`` DataFrame."""
     gateway = opened.gateway
     try:
-        plans = (gateway.inline_definitions(gateway.analyzed(df)) for df in (written, rewritten))
+        plans = (
+            gateway.inline_definitions(gateway.analyze_plan(df)) for df in (written, rewritten)
+        )
         return changed_peer_orders(*map(gateway.tree, plans))
     except (DeclineSignal, GatewayError):
         return ()
@@ -478,7 +480,7 @@ def scan_filters(opened: Opened, df: DataFrame) -> tuple[Scans, ...]:
     """Return the filters that reach the scans below each boundary of a DataFrame, by number."""
     gateway = opened.gateway
     try:
-        plan = gateway.analyzed(df)
+        plan = gateway.analyze_plan(df)
         root = gateway.tree(plan)
         return tuple(scans_below(gateway, plan, root, node) for node in boundaries(root))
     except (DeclineSignal, GatewayError):
@@ -488,7 +490,7 @@ def scan_filters(opened: Opened, df: DataFrame) -> tuple[Scans, ...]:
 def drawing(opened: Opened, df: DataFrame) -> str:
     """Return Spark's drawing of the optimized logical plan; empty if there is none."""
     try:
-        return opened.gateway.optimized_text(opened.gateway.analyzed(df))
+        return opened.gateway.optimized_text(opened.gateway.analyze_plan(df))
     except GatewayError:
         return ""
 

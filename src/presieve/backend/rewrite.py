@@ -223,7 +223,7 @@ def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> 
     forms = [prefilter]
     if site.input_errors().may_raise and site.sources().faithful:
         forms.append(without_equalities(prefilter))
-    if sql_conjuncts(prefilter) and not any(_is_there(site, t, timezone) for t in forms):
+    if sql_conjuncts(prefilter) and not any(_is_implied_below(site, t, timezone) for t in forms):
         below = predicate(forms[-1], input_vars(site.names), timezone)
     if normalize(residual) == normalize(site.taken):
         return SiteEdit(site, below, None, frozenset())
@@ -278,7 +278,7 @@ def _check_names(site: SiteProblem, prefilter: Term) -> None:
     distinct((a for a in site.boundary.inputs if a.name.upper().lower() in read), "of the input")
 
 
-def _is_there(site: SiteProblem, prefilter: Term, timezone: str) -> bool:
+def _is_implied_below(site: SiteProblem, prefilter: Term, timezone: str) -> bool:
     """Whether the filter right below the boundary already implies the pre-filter: conjunct by
     conjunct, literally, or by comparing a column that must not be NULL with something.
     """
@@ -428,7 +428,7 @@ class _Builder(Struct, frozen=True):
         same = all(new is old for new, old in zip(children, below, strict=True))
         result = node if same and path not in self.edits.keep else self._node(node, path, children)
         if path in self.edits.columns:
-            result = self.gateway.pruned(result, self.edits.columns[path])
+            result = self.gateway.prune_columns(result, self.edits.columns[path])
         if path in self.edits.expressions:
             result = self.gateway.with_expressions(result, self.edits.expressions[path])
         if path in self.edits.tables:

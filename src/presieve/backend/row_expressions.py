@@ -126,7 +126,7 @@ def with_calls_apart(opened: Opened, df: DataFrame, *, changed: bool) -> tuple[H
     if root is None or not gateway.calls_python(plan):
         return plan, None
     if changed or opened.written is not None:
-        plan = gateway.analyzed(df)
+        plan = gateway.analyze_plan(df)
         root = gateway.tree(plan)
     apart = gateway.separate_functions(plan, root, everywhere=True)
     if apart is not plan and gateway.cache_is_empty():
@@ -379,7 +379,7 @@ class Values(Struct, frozen=True):
     row: ValueOf | None = None
 
 
-class Replaced(Struct, frozen=True):
+class ReplacedCalls(Struct, frozen=True):
     """The DataFrame with expressions, and their meanings by the number of the call."""
 
     df: DataFrame
@@ -387,7 +387,7 @@ class Replaced(Struct, frozen=True):
 
 
 @or_declined
-def with_expressions(calls: Calls, texts: Mapping[int, RowTexts]) -> Replaced:
+def with_expressions(calls: Calls, texts: Mapping[int, RowTexts]) -> ReplacedCalls:
     """Build the DataFrame with these SQL expressions in place of the calls with these numbers."""
     gateway = calls.opened.gateway
     columns: dict[tuple[int, ...], dict[int, str]] = {}
@@ -403,7 +403,7 @@ def with_expressions(calls: Calls, texts: Mapping[int, RowTexts]) -> Replaced:
     nodes = [n for n in walk(gateway.tree(new_plan)) if n.kind == PROJECT]
     timezone = calls.opened.timezone
     values = {i: _read_back(nodes, calls.found[i], t.row, timezone) for i, t in texts.items()}
-    return Replaced(df, values)
+    return ReplacedCalls(df, values)
 
 
 def _read_back(

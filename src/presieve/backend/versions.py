@@ -2,7 +2,7 @@
 """Trusted. List the supported versions of Spark, and determine which of them runs.
 
 This module imports nothing of PySpark, because in an unknown version everything may be somewhere
-else. Differences in the JVM are in :mod:`presieve.backend.classic.versions`.
+else. Differences in the JVM are in :mod:`presieve.backend.classic.version_differences`.
 """
 
 from __future__ import annotations

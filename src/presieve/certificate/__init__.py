@@ -7,6 +7,6 @@ for solvers.
 """
 
 from presieve.certificate.certificate import Certificate, load, parse
-from presieve.certificate.check import Rejected, Verified, check
+from presieve.certificate.checker import Rejected, Verified, check
 
 __all__ = ["Certificate", "Rejected", "Verified", "check", "load", "parse"]

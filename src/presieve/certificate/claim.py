@@ -45,7 +45,7 @@ Obligation: TypeAlias = Script | Decided
 
 
 class Claim(ABC):
-    """A claim of some kind. Only :func:`presieve.certificate.check.check` decides whether it holds:
+    """A claim of some kind. Only :func:`presieve.certificate.checker.check` decides if it holds:
     if the form is right, some rows obey the premises, and every obligation holds. That these imply
     the statement is the argument of its kind, so each kind is a file of this package.
     """

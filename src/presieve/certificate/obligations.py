@@ -139,8 +139,8 @@ def erases_error(claim: TwoRunClaim) -> str:
         [s_or([s_not(_prefilter_holds(runs, claim, row)), lost]), runs.step_raises(run, row)]
     )
     erased_on_kept_row = s_and([runs.step_raises(run, row), s_not(runs.step_raises(twin, row))])
-    ends = s_and([runs.present(run), runs.finish_raises(run)])
-    ends_twin = s_and([runs.present(twin), runs.finish_raises(twin)])
+    ends = s_and([runs.has_result(run), runs.finish_raises(run)])
+    ends_twin = s_and([runs.has_result(twin), runs.finish_raises(twin)])
     runs.encoder.fact(related)
     runs.encoder.fact(s_or([dropped, erased_on_kept_row, s_and([ends, s_not(ends_twin)])]))
     return runs.encoder.take()
@@ -160,7 +160,7 @@ def kept_raises(claim: TwoRunClaim) -> str:
     met = s_and(
         [_holds(runs, claim.invariant, run, run), _prefilter_holds(runs, claim, row), raises]
     )
-    runs.encoder.fact(s_or([met, s_and([runs.present(start), runs.finish_raises(start)])]))
+    runs.encoder.fact(s_or([met, s_and([runs.has_result(start), runs.finish_raises(start)])]))
     return runs.encoder.take()
 
 

@@ -19,7 +19,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from presieve.certificate.check import Rejected, SolverName, decide_conditions, make_solver
+from presieve.certificate.checker import Rejected, SolverName, decide_conditions, make_solver
 from presieve.certificate.scan_filters import DerivedCertificate, VerifiedDerived, turns
 from presieve.semantics.intervals import NAN, Interval, Point, ValueSet, after, last, only
 from presieve.smt.smtlib import s_and, s_eq, s_implies, s_int, s_ite, s_not, s_or
@@ -138,7 +138,7 @@ class _Encoder(ConditionFold[_Value | None, _Truth]):
             self.fact(f"(<= {self.point('')} {name})")
         return name
 
-    def _unknown(self) -> _Truth:
+    def _make_unknown(self) -> _Truth:
         true, false = self._new("Bool"), self._new("Bool")
         self.fact(s_not(s_and((true, false))))
         return _Truth(true, false)
@@ -215,12 +215,12 @@ class _Encoder(ConditionFold[_Value | None, _Truth]):
                 # The result is a beginning of the text.
                 self.fact(s_implies(in_piece, f"(<= {function_value.term} {argument.term})"))
             for step in piece_steps:
-                self._monotone(
+                self._state_bounds(
                     in_piece, (argument.term, function_value.term), step, rising=piece.rising
                 )
         return function_value
 
-    def _monotone(
+    def _state_bounds(
         self,
         in_piece: str,
         terms: tuple[str, str],
@@ -326,7 +326,7 @@ class _Encoder(ConditionFold[_Value | None, _Truth]):
 
     def as_truth(self, value: _Value | None) -> _Truth:
         if value is None or value.sort != _INTEGERS:
-            return self._unknown()
+            return self._make_unknown()
         is_ = (s_and((value.there, s_eq(value.term, n))) for n in ("1", "0"))
         return _Truth(*is_)
 
@@ -344,7 +344,7 @@ class _Encoder(ConditionFold[_Value | None, _Truth]):
     def comparison(self, node: ExprNode) -> _Truth:
         operands = self.each(node)
         if operands is None:
-            return self._unknown()
+            return self._make_unknown()
         left, right = operands
         both_present = s_and((left.there, right.there))
         holds = f"({_SIGNS[node.entry]} {left.term} {right.term})"
@@ -361,7 +361,7 @@ class _Encoder(ConditionFold[_Value | None, _Truth]):
     def member(self, node: ExprNode) -> _Truth:
         operands = self.each(node)
         if operands is None:
-            return self._unknown()
+            return self._make_unknown()
         value, *others = operands
         equal = [s_eq(value.term, o.term) for o in others]
         if type_name(node.children[0]) in ("double", "float", ""):
@@ -385,7 +385,7 @@ class _Encoder(ConditionFold[_Value | None, _Truth]):
     def at_least_n(self, node: ExprNode) -> _Truth:
         wanted = node.fields["n"]
         if not isinstance(wanted, int):
-            return self._unknown()
+            return self._make_unknown()
         counted = [s_ite(self._counts(child), "1", "0") for child in node.children]
         return _two_valued(f"(<= {s_int(wanted)} (+ 0 {' '.join(counted)}))")
 
@@ -400,7 +400,7 @@ class _Encoder(ConditionFold[_Value | None, _Truth]):
     def text_match(self, node: ExprNode) -> _Truth:
         text, pattern = node.children
         value, start = self.value(text), beginning_of(node, literal_in_order(pattern, self.zones))
-        unknown = self._unknown()
+        unknown = self._make_unknown()
         if not start or value is None or value.sort != _TEXTS:
             return unknown
         begins = self._inside(value.term, beginning_with(start))

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from presieve.certificate.check import Verified
+from presieve.certificate.checker import Verified
 from presieve.certificate.claim import Claim, Decided, Obligation
 from presieve.errors import DeclineSignal
 from presieve.semantics.intervals import (

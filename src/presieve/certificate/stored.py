@@ -15,7 +15,7 @@ from presieve.certificate import (
     scan_filters,
     windows,
 )
-from presieve.certificate.check import Rejected, SolverName, Verified, check
+from presieve.certificate.checker import Rejected, SolverName, Verified, check
 from presieve.certificate.claim import FORMAT, Claim, read_claim, read_file
 from presieve.certificate.scan_filter_script import check_by_solver
 from presieve.certificate.scan_filters import DerivedCertificate

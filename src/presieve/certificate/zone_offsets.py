@@ -74,7 +74,7 @@ def _clock(offset: int) -> str:
 
 def _offsets(zone: str) -> Offsets | None:
     """The least and the greatest offset of a zone; None if it is not known on this machine."""
-    fixed = Zone(zone).fixed()
+    fixed = Zone(zone).fixed_offset()
     if fixed is not None:
         return fixed, fixed
     data = _data(zone) if zone in available_timezones() else None

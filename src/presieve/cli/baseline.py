@@ -15,7 +15,8 @@ from presieve.driver.options import OPTIONS, Options
 from presieve.driver.session import SessionSetting, setting_of
 from presieve.errors import Span, UsageError
 from presieve.records import replace
-from presieve.report.baseline.comparison import Change, compare_sites
+from presieve.report.baseline.comparison import SiteChange, compare_sites
+from presieve.report.baseline.comparison_text import BaselineOutcome, Naming, Status
 from presieve.report.baseline.file import (
     BaselineFile,
     Environment,
@@ -25,7 +26,6 @@ from presieve.report.baseline.file import (
     with_job,
     write_baseline,
 )
-from presieve.report.baseline.outcome import BaselineOutcome, Naming, Status
 from presieve.report.baseline.seen import list_sites, reasons_left_alone
 from presieve.report.collector import ReportCollector
 from presieve.report.report_data import ReportData
@@ -87,7 +87,7 @@ class Gate:
         environment = self._environment()
         before = self._written.jobs.get(self._name)
         notes: tuple[str, ...] = ()
-        changes: tuple[Change, ...] = ()
+        changes: tuple[SiteChange, ...] = ()
         if before is not None:
             notes = environment_differences(before.environment, environment)
             alone = reasons_left_alone(collector.collected)
@@ -118,7 +118,7 @@ def _plain(value: object) -> object:
     return value
 
 
-def _status(changes: Iterable[Change]) -> Status:
+def _status(changes: Iterable[SiteChange]) -> Status:
     outcomes = {c.outcome for c in changes}
     return next((o for o in ("lost", "gained", "different") if o in outcomes), "same")
 

@@ -23,7 +23,7 @@ def command(
     """
     store = default_store()
     removed = store.clear() if store is not None and clear else 0
-    entries, size = store.held() if store is not None else (0, 0)
+    entries, size = store.measure_size() if store is not None else (0, 0)
     answer = {
         "directory": None if store is None else str(store.directory),
         "entries": entries,

@@ -14,7 +14,7 @@ from presieve.cli import shared_options as opt
 
 if TYPE_CHECKING:
     from presieve.certificate.certificate import Certificate
-    from presieve.certificate.check import Rejected, Verified
+    from presieve.certificate.checker import Rejected, Verified
     from presieve.certificate.claim import Claim
     from presieve.certificate.group_aggregates import AggregatedCertificate
     from presieve.certificate.row_expressions import CompiledCertificate
@@ -43,7 +43,7 @@ def command(
     They are rebuilt from the problem. It uses nothing from the search. Exits with 0 if the
     certificate holds, with 1 if not.
     """
-    from presieve.certificate.check import Rejected
+    from presieve.certificate.checker import Rejected
     from presieve.certificate.stored import check_claim, load
 
     result = check_claim(load(certificate), solver.value)

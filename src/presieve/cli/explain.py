@@ -25,7 +25,7 @@ from presieve.errors import UsageError
 from presieve.records import replace
 from presieve.report import html as pages
 from presieve.report import progress, report_text, sentences
-from presieve.report.baseline.outcome import BaselineOutcome, outcome_json, outcome_lines
+from presieve.report.baseline.comparison_text import BaselineOutcome, outcome_json, outcome_lines
 from presieve.report.collector import (
     CollectedEntry,
     Placed,

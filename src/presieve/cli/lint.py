@@ -91,13 +91,13 @@ def _show(files: Sequence[Path], findings: Sequence[LintFinding]) -> None:
     for f in findings:
         print(f"{f.file}:{f.line}:{f.column}: {f.code or INFORMATION} {f.message}")
     obstacles = _obstacles(findings)
-    counts = (_count(len(files), "file"), _count(len(findings), "finding"))
-    print(f"{': '.join(counts)}, {_count(obstacles, 'obstacle')}", end="")
+    counts = (_format_count(len(files), "file"), _format_count(len(findings), "finding"))
+    print(f"{': '.join(counts)}, {_format_count(obstacles, 'obstacle')}", end="")
     print("; `presieve why CODE` explains a code" if obstacles else "")
     print(NOTE)
 
 
-def _count(number: int, word: str) -> str:
+def _format_count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 

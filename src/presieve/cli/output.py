@@ -88,7 +88,7 @@ def print_small_table(shown: Grid) -> None:
     title = shown.heading
     show = Table(*shown.head, title=title, title_justify="left", min_width=len(title))
     for row in shown.body:
-        cells = [Text(c.starred, style=_STYLES.get(c.mark, "")) for c in row]
+        cells = [Text(c.text_with_star, style=_STYLES.get(c.mark, "")) for c in row]
         show.add_row(*cells, style="dim" if row[-1].mark == "dropped" else None)
     console().print(show)
 

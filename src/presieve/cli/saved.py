@@ -32,7 +32,7 @@ def command(files: Files, since: Since = None, json: opt.Json = False) -> None:
     Measured figures are told apart from counts; nothing is estimated. Exits with 1 if the ledgers
     have no such run.
     """
-    start = None if since is None else _moment(since)
+    start = None if since is None else _read_moment(since)
     lines = read(files)
     jobs = savings.sum_up(lines.records, start)
     if json:
@@ -67,7 +67,7 @@ def _print_job(job: savings.JobSavings) -> None:
     print()
 
 
-def _moment(text: str) -> datetime:
+def _read_moment(text: str) -> datetime:
     """Read a date or a moment; one without a time zone is in that of this machine."""
     try:
         moment = datetime.fromisoformat(text)

@@ -41,7 +41,7 @@ class AggregateWriter:
     def call(self, column: AggregateColumn) -> str:
         """Write the call of an aggregate function. Raises :class:`DeclineSignal`."""
         try:
-            argument = self._argument(column)
+            argument = self._write_argument(column)
             if column.by is not None:
                 argument = f"{argument}, {self._ordering(column.by)}"
         except InexpressibleError as error:
@@ -92,7 +92,7 @@ class AggregateWriter:
             parts.append(f"'{name}', CAST({sql} AS {type_.upper()})")
         return f"named_struct({', '.join(parts)})"
 
-    def _argument(self, column: AggregateColumn) -> str:
+    def _write_argument(self, column: AggregateColumn) -> str:
         if column.function in ("count", "count_if"):
             self.types[column.result] = "bigint"
             self.intervals[column.name] = (0, self.most)

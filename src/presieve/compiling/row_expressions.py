@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Mapping
 from msgspec import Struct
 
 from presieve.errors import DeclineSignal
-from presieve.ir.functions import SIGNATURES
+from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.sorts import DATE, FLOAT, INT, TIMESTAMP_NTZ, ArrayOf, MapOf, strip
 from presieve.ir.terms import FALSE, App, Lit, Op, Term, Var, literal_value, string_lit
 from presieve.ir.walk import size, subterms
@@ -24,7 +24,7 @@ from presieve.records import replace
 from presieve.semantics.smart_constructors import without_options
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES
-from presieve.sql import functions
+from presieve.sql import function_texts
 from presieve.sql.emit import Level, literal
 from presieve.sql.quoted_names import InexpressibleError, quote
 from presieve.sql.whole_decimals import BIGINT_DIGITS
@@ -133,7 +133,7 @@ class Writer(Struct, frozen=True):
         if rule is not None:
             return rule(self, term)
         if term.op in SIGNATURES:
-            sql = functions.write_any_call(term, lambda t: self.text(t).sql)
+            sql = function_texts.write_any_call(term, lambda t: self.text(t).sql)
             if sql is not None:
                 return Text(sql, type="int" if strip(term.sort) == INT else "")
         raise InexpressibleError(_without_counterpart(term))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from presieve.cost.model import SCAN, Work, check
+from presieve.cost.model import SCAN, RowCost, check
 from presieve.cost.parquet_scan import Estimate
 from presieve.ir.terms import SQL_FALSE, Term
 from presieve.ir.walk import variables
@@ -27,7 +27,7 @@ class ProvenPrefilter(Struct, frozen=True):
     """
 
     prefilter: Term
-    work: Work
+    row_cost: RowCost
     estimate: Estimate | None
     spares: bool = False
 
@@ -58,7 +58,7 @@ def decide(candidates: Sequence[ProvenPrefilter], copies: int = 1) -> CostDecisi
     kinds = len({c.prefilter for c in candidates}) + (copies > len(candidates))
     if any(c.least is None for c in candidates):
         return _decide_without_estimate(candidates, kinds)
-    if _cost_as_pushed(candidates, copies) < _cost_as_written(candidates[0].work, copies):
+    if _cost_as_pushed(candidates, copies) < _cost_as_written(candidates[0].row_cost, copies):
         return CostDecision(True)
     return CostDecision(False, _TWICE if kinds > 1 else _DEAR)
 
@@ -76,15 +76,15 @@ def _decide_without_estimate(candidates: Sequence[ProvenPrefilter], kinds: int) 
     A pre-filter below Python nearly always pays off; one below Spark's own aggregates does if it is
     cheap.
     """
-    if kinds > 1 and not candidates[0].work.own:
+    if kinds > 1 and not candidates[0].row_cost.own:
         return CostDecision(False, _TWICE)
-    if any(check(c.prefilter) > CHEAP * (c.work.shared + c.work.own) for c in candidates):
+    if any(check(c.prefilter) > CHEAP * (c.row_cost.shared + c.row_cost.own) for c in candidates):
         return CostDecision(False, "and checking costs about as much as the function")
     return CostDecision(True)
 
 
-def _cost_as_written(work: Work, copies: int) -> float:
-    return work.scan + work.shared + copies * work.own
+def _cost_as_written(row_cost: RowCost, copies: int) -> float:
+    return row_cost.scan + row_cost.shared + copies * row_cost.own
 
 
 def _cost_as_pushed(candidates: Sequence[ProvenPrefilter], copies: int) -> float:
@@ -94,20 +94,20 @@ def _cost_as_pushed(candidates: Sequence[ProvenPrefilter], copies: int) -> float
     """
     kinds = {c.prefilter: c for c in candidates}
     cost = sum(_before(c) for c in kinds.values())
-    cost += sum((c.least or 0.0) * c.work.own for c in candidates)
+    cost += sum((c.least or 0.0) * c.row_cost.own for c in candidates)
     unfiltered = copies - len(candidates)
     if unfiltered:
-        work = candidates[0].work
-        cost += work.scan + work.shared + unfiltered * work.own
+        row_cost = candidates[0].row_cost
+        cost += row_cost.scan + row_cost.shared + unfiltered * row_cost.own
     return cost
 
 
 def _before(candidate: ProvenPrefilter) -> float:
     """Cost of a row up to and including the exchange; rows that are skipped cost nothing."""
     read = 1 - (candidate.estimate.skipped if candidate.estimate else 0.0)
-    least, work = candidate.least or 0.0, candidate.work
+    least, row_cost = candidate.least or 0.0, candidate.row_cost
     share = min(1.0, least / read) if read else 0.0
-    return read * (work.scan + check(candidate.prefilter, share)) + least * work.shared
+    return read * (row_cost.scan + check(candidate.prefilter, share)) + least * row_cost.shared
 
 
 def looking_pays(candidate: ProvenPrefilter, condition: Term) -> bool:
@@ -119,10 +119,10 @@ def looking_pays(candidate: ProvenPrefilter, condition: Term) -> bool:
     """
     if candidate.least is None:
         return True
-    work = candidate.work
+    row_cost = candidate.row_cost
     look = SCAN * len(variables(condition)) + check(condition)
-    written = work.scan + work.shared + work.own
-    return look + _before(candidate) + candidate.least * work.own < written
+    written = row_cost.scan + row_cost.shared + row_cost.own
+    return look + _before(candidate) + candidate.least * row_cost.own < written
 
 
 LISTED = 1_000_000

@@ -65,7 +65,7 @@ def _operator(node: App) -> float:
     return _NUMBERS if node.op in _COMPARES else 2 * _NUMBERS
 
 
-class Work(Struct, frozen=True):
+class RowCost(Struct, frozen=True):
     """The cost of a row on its way through a boundary.
 
     ``scan`` is the cost below the boundary. ``shared`` is the cost up to and including the
@@ -84,21 +84,21 @@ ARGUMENT = 0.4
 
 def native(
     columns: int, functions: int, lists: int = 0, *, sorts: bool = False, nodes: int = 0
-) -> Work:
+) -> RowCost:
     """Cost of Spark's own aggregates, with ``nodes`` operators, columns and constants in their
     arguments.
 
     Few rows remain after the exchange.
     """
     update = UPDATE * functions + LIST * lists + ARGUMENT * nodes
-    return Work(SCAN * columns, update + (SORT if sorts else 0.0), 0.0)
+    return RowCost(SCAN * columns, update + (SORT if sorts else 0.0), 0.0)
 
 
-def cost_of_groups(columns: int) -> Work:
+def cost_of_groups(columns: int) -> RowCost:
     """Cost of Python functions of groups."""
-    return Work(SCAN * columns, EXCHANGE, PYTHON)
+    return RowCost(SCAN * columns, EXCHANGE, PYTHON)
 
 
-def rowwise(columns: int) -> Work:
+def rowwise(columns: int) -> RowCost:
     """Cost of Python functions of rows or of tables: there is no exchange, and nothing to share."""
-    return Work(SCAN * columns, 0.0, PYTHON)
+    return RowCost(SCAN * columns, 0.0, PYTHON)

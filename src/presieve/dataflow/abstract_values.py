@@ -3,7 +3,7 @@
 
 An abstract value stands for every object that an expression may evaluate to. One-dimensional data
 is a :class:`AbstractColumn`, a mutable Python object is a :class:`Ref` to an object of the heap,
-and a value that is not followed is :class:`Opaque`, which still says what it may reach and its
+and a value that is not followed is :class:`OpaqueValue`, which still says what it may reach and its
 packages.
 
 *Places* name objects: by the program node that makes the object, and whether it is the latest
@@ -235,7 +235,7 @@ class Batches(Struct, frozen=True):
     table: Ref
 
 
-class Opaque(Struct, frozen=True):
+class OpaqueValue(Struct, frozen=True):
     """Any value. ``reach`` are the places that it may refer to; ``packages`` those whose objects it
     may be, None if unknown. ``rows`` is set for an array that has an item for each of these rows,
     in one dimension or more; ``mask``: its items are truth values; ``rowwise``: each is made from
@@ -252,7 +252,7 @@ class Opaque(Struct, frozen=True):
 
 Data: TypeAlias = AbstractScalar | AbstractColumn | AbstractTuple | Ref | Row | Batches
 Code: TypeAlias = Library | Class | Function | BoundMethod
-Value: TypeAlias = Data | Code | View | Grouped | Indexer | Opaque
+Value: TypeAlias = Data | Code | View | Grouped | Indexer | OpaqueValue
 
 DATA = frozenset(("builtins",))
 """The package of the values in a table's cells."""
@@ -331,7 +331,7 @@ def reach_of(value: Value | None) -> Places:
             return reach_of_all(items)
         case Indexer(owner) | BoundMethod(owner):
             return reach_of(owner)
-        case Opaque(reach):
+        case OpaqueValue(reach):
             return reach
     return NOWHERE
 
@@ -356,7 +356,7 @@ def packages_of(value: Value) -> frozenset[str] | None:
     what a list holds (:meth:`State.packages`).
     """
     match value:
-        case Opaque(packages=packages):
+        case OpaqueValue(packages=packages):
             return packages
         case AbstractScalar():
             return DATA
@@ -410,7 +410,9 @@ def join(a: Value, b: Value) -> Value:
             return Ref(a.places | b.places, a.table and b.table)
         case AbstractTuple(left), AbstractTuple(right) if len(left) == len(right):
             return AbstractTuple(tuple(join(x, y) for x, y in zip(left, right, strict=True)))
-    return Opaque(reach_of(a) | reach_of(b), union_of_packages((packages_of(a), packages_of(b))))
+    return OpaqueValue(
+        reach_of(a) | reach_of(b), union_of_packages((packages_of(a), packages_of(b)))
+    )
 
 
 def join_all(values: Iterable[Value | None]) -> Value | None:

@@ -39,6 +39,7 @@ from presieve.dataflow.abstract_values import (
     Value,
     part_of,
 )
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.closures import is_every_closure_followed
 from presieve.dataflow.context import (
     TEXT,
@@ -57,7 +58,6 @@ from presieve.dataflow.free_names import of_object, open_owner
 from presieve.dataflow.iteration import all_batches, first_table
 from presieve.dataflow.libraries import UNMISSED, Effects
 from presieve.dataflow.returned_tables import result_of
-from presieve.dataflow.state import AnalysisState
 from presieve.errors import DeclineSignal
 from presieve.lift.python.names import parameters
 
@@ -89,7 +89,7 @@ class Dataflow(Struct, frozen=True):
     holds: Mapping[str, frozenset[str]] = {}
     mixed: Mapping[str, Mixed] = {}
 
-    def missed(self, effects: Effects = "keep") -> tuple[Effect, ...]:
+    def find_missed_effects(self, effects: Effects = "keep") -> tuple[Effect, ...]:
         """Return the effects that matter if a call is omitted."""
         return tuple(e for e in self.effects if e.kind not in UNMISSED[effects])
 
@@ -110,14 +110,14 @@ def dataflow(request: AnalysisRequest) -> Dataflow:
             for value, state, _ in a.returns[-1]:
                 a.results.append(result_of(a, state, value, node))
     except (GaveUp, RecursionError):
-        return _nothing_known(a, "the function is too large to be followed", node)
+        return _give_up(a, "the function is too large to be followed", node)
     if not is_every_closure_followed(a):
         why = "a function inside of it uses its variables, and not all of its calls are followed"
-        return _nothing_known(a, why, node)
+        return _give_up(a, why, node)
     return _answers(a)
 
 
-def _nothing_known(a: Analysis, reason: str, node: ast.AST) -> Dataflow:
+def _give_up(a: Analysis, reason: str, node: ast.AST) -> Dataflow:
     return Dataflow({}, None, None, None, (Effect("unread", reason, a.span(node)),), ())
 
 
@@ -128,7 +128,7 @@ def _bind_parameters(a: Analysis, s: AnalysisState) -> None:
         s.env[declared.pop(0).name] = of_object(a, s, request.receiver, "self")
     kinds = {p.kind: p.name for p in declared}
     names = [p.name for p in declared if p.kind not in _REST]
-    values = _passed(a, s, names)
+    values = _bind_arguments(a, s, names)
     if request.form == "row" and _REST[0] not in kinds:
         values = values[: len(names)]
     if len(values) < len(names) or (len(values) > len(names) and _REST[0] not in kinds):
@@ -145,7 +145,7 @@ _REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 """The kinds of parameters that take all other arguments."""
 
 
-def _passed(a: Analysis, s: AnalysisState, names: list[str]) -> list[Value]:
+def _bind_arguments(a: Analysis, s: AnalysisState, names: list[str]) -> list[Value]:
     """Return the arguments that Spark passes to a function with these parameters."""
     request, node = a.request, a.owner.source.node
     if request.form == "row":

@@ -16,7 +16,7 @@ from presieve.dataflow.abstract_values import (
     Indexer,
     Items,
     Library,
-    Opaque,
+    OpaqueValue,
     Ref,
     Table,
     Value,
@@ -24,9 +24,9 @@ from presieve.dataflow.abstract_values import (
     join,
     reach_of,
 )
+from presieve.dataflow.analysis_state import AnalysisState, references, stored_in, with_attribute
 from presieve.dataflow.context import Analysis, constant_of, names_of_columns
 from presieve.dataflow.iteration import column_of_items
-from presieve.dataflow.state import AnalysisState, references, stored_in, with_attribute
 from presieve.records import replace
 
 
@@ -71,7 +71,7 @@ def bind(a: Analysis, s: AnalysisState, target: ast.expr, value: Value) -> None:
             bind(a, s, inner, AbstractScalar(value.keys))
         return
     a.observe(s, value, target, "a value is taken apart")
-    any_: Value = Opaque(reach_of(value), s.packages(value))
+    any_: Value = OpaqueValue(reach_of(value), s.packages(value))
     for inner in target.elts:
         bind(a, s, inner, any_)
 
@@ -124,7 +124,7 @@ def _store_in_table(
     elif names is not None:
         a.observe(s, value, node, "a table is put into columns")
         for name in names:
-            set_column(a, s, owner, name, (Opaque(packages=DATA), node))
+            set_column(a, s, owner, name, (OpaqueValue(packages=DATA), node))
     else:
         # With a mask or an unknown name, any column may change.
         a.observe(s, owner, node, f"{ast.unparse(node)} may write to any column")
@@ -146,7 +146,8 @@ def _store_located(
         else None
     )
     adds = not (
-        isinstance(rows, AbstractColumn) or (isinstance(rows, Opaque) and rows.packages == ROWS)
+        isinstance(rows, AbstractColumn)
+        or (isinstance(rows, OpaqueValue) and rows.packages == ROWS)
     )
     if names is None or adds:
         a.observe(s, owner, node, f"{ast.unparse(node)} may write to any column")
@@ -217,7 +218,7 @@ def set_column(
 def fits(table: Table, value: Value) -> bool:
     """Whether a value has as many items as the table has rows, or is a scalar."""
     return isinstance(value, AbstractScalar) or (
-        isinstance(value, AbstractColumn | Opaque)
+        isinstance(value, AbstractColumn | OpaqueValue)
         and value.rows is not None
         and value.rows == table.rows
     )
@@ -238,9 +239,9 @@ def column_for(table: Table, name: str, value: Value) -> AbstractColumn:
             return AbstractColumn(value.keys, rows=table.rows, memory=value.memory, name=name)
         case AbstractColumn():
             return AbstractColumn(rows=table.rows, memory=value.memory, name=name)
-    known = isinstance(value, Opaque) and fits(table, value)
-    mask = isinstance(value, Opaque) and value.mask and known
-    alone = isinstance(value, Opaque) and value.rowwise and known
+    known = isinstance(value, OpaqueValue) and fits(table, value)
+    mask = isinstance(value, OpaqueValue) and value.mask and known
+    alone = isinstance(value, OpaqueValue) and value.rowwise and known
     return AbstractColumn(
         rows=table.rows, memory=reach_of(value), mask=mask, name=name, rowwise=alone
     )
@@ -288,7 +289,7 @@ def _store_attribute(
     a.changes(reach_of(owner), node, ast.unparse(node))
     a.stores(s, value, node, ast.unparse(node))
     a.escapes(s, owner, node, ast.unparse(node))
-    if isinstance(owner, Opaque) and owner.packages is None:
+    if isinstance(owner, OpaqueValue) and owner.packages is None:
         a.runs_unknown(ast.unparse(node), "is assigned", node)
 
 

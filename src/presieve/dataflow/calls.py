@@ -39,7 +39,7 @@ from presieve.dataflow.abstract_values import (
     Indexer,
     Items,
     Library,
-    Opaque,
+    OpaqueValue,
     Ref,
     Row,
     Table,
@@ -49,6 +49,7 @@ from presieve.dataflow.abstract_values import (
     reach_of,
     union_of_packages,
 )
+from presieve.dataflow.analysis_state import AnalysisState, join_states
 from presieve.dataflow.closures import free_names
 from presieve.dataflow.context import (
     OUTSIDE,
@@ -69,8 +70,7 @@ from presieve.dataflow.libraries import (
     sees_variables,
 )
 from presieve.dataflow.objects import construct, own_method
-from presieve.dataflow.operators import join_written
-from presieve.dataflow.state import AnalysisState, join_states
+from presieve.dataflow.python_operators import join_written
 from presieve.dataflow.transfer_functions import find_transfer
 from presieve.python_library.descriptions import NOT_DESCRIBED, Change
 from presieve.python_library.method_catalogue import CATALOGUE, Owner, describe
@@ -110,9 +110,9 @@ def _without_class(a: Analysis, value: Value) -> Value:
     """Return what a call by a class from outside that is not read may reach: as any unknown code,
     it is taken to make something new.
     """
-    places = reach_of(value) if isinstance(value, Opaque) else NOWHERE
+    places = reach_of(value) if isinstance(value, OpaqueValue) else NOWHERE
     are_classes = (p.site[0] == OUTSIDE and isinstance(a.outside[p.site[1]], type) for p in places)
-    return Opaque() if places and all(are_classes) else value
+    return OpaqueValue() if places and all(are_classes) else value
 
 
 def _arguments(
@@ -161,7 +161,7 @@ def _unknown_callee(
     for part in parts:
         a.escapes(s, part, node, written, kept=unknown)
         callback(EvaluatedCall(a, s, callee, "", [*parts[1:]], {}, node), part)
-    return Opaque(s.reach(*parts), packages_of(callee))
+    return OpaqueValue(s.reach(*parts), packages_of(callee))
 
 
 def _apply_transfer(owner: Owner | None, invocation: EvaluatedCall) -> Value | None:
@@ -243,7 +243,9 @@ def of_package(invocation: EvaluatedCall) -> Value:
     made_once = all(map(s.is_made_once, invocation.values))
     if invocation.name == "builtins.float":
         return AbstractScalar(fixed=made_once, double=True)
-    return Opaque(s.reach(*invocation.values), packages, fixed=made_once and packages is not None)
+    return OpaqueValue(
+        s.reach(*invocation.values), packages, fixed=made_once and packages is not None
+    )
 
 
 APPLIED = frozenset(
@@ -255,7 +257,7 @@ APPLIED = frozenset(
 def _applied_to(invocation: EvaluatedCall) -> AllocationSite | None:
     """The rows to which a model is applied that depends on none of them; None for other calls."""
     owner = invocation.owner
-    if not isinstance(owner, Opaque) or not owner.fixed or invocation.name not in APPLIED:
+    if not isinstance(owner, OpaqueValue) or not owner.fixed or invocation.name not in APPLIED:
         return None
     if len(invocation.args) != 1 or invocation.named:
         return None
@@ -327,7 +329,7 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
         return NONE
     if not still or invocation.named.keys() & {"inplace", "out"} or packages is None:
         _change_owner(invocation, packages)
-    if isinstance(invocation.owner, Opaque) and packages is not None and not gives:
+    if isinstance(invocation.owner, OpaqueValue) and packages is not None and not gives:
         for value in invocation.values if not still or change is Change.STORES else ():
             a.stores(s, value, node, f"{written}()")
     if gives == "table" or _is_new_table(invocation, packages):
@@ -338,10 +340,10 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
         of = handed.rows if isinstance(handed, AbstractColumn) else None
         alone = _applied_to(invocation) is not None
         rows = of if table is None else table.rows
-        return Opaque(packages=DATA | {"numpy"}, rows=rows, rowwise=alone)
+        return OpaqueValue(packages=DATA | {"numpy"}, rows=rows, rowwise=alone)
     if packages is not None and name in _GIVES_TEXTS and not isinstance(invocation.owner, Ref):
         return AbstractScalar(text=True)
-    return Opaque(s.reach(invocation.owner, *invocation.values), packages)
+    return OpaqueValue(s.reach(invocation.owner, *invocation.values), packages)
 
 
 _GIVES_TEXTS = frozenset(
@@ -368,7 +370,7 @@ def _change_owner(invocation: EvaluatedCall, packages: frozenset[str] | None) ->
 
 def _of_model(invocation: EvaluatedCall, packages: frozenset[str] | None) -> str | None:
     """What a method of a fitted model returns (a kind of ``MODELS``); None if that is unknown."""
-    if not isinstance(invocation.owner, Opaque) or packages is None:
+    if not isinstance(invocation.owner, OpaqueValue) or packages is None:
         return None
     return next(
         (
@@ -384,7 +386,7 @@ def _is_new_table(invocation: EvaluatedCall, packages: frozenset[str] | None) ->
     """Whether a method returns a table about which nothing else is known. Any pandas object with a
     ``reset_index`` returns a copy, with its labels as columns; one with a ``to_frame`` is no table.
     """
-    own = isinstance(invocation.owner, Opaque) and packages is not None and packages <= PANDAS
+    own = isinstance(invocation.owner, OpaqueValue) and packages is not None and packages <= PANDAS
     accepted = {"reset_index": {"names"}, "to_frame": {"name"}}.get(invocation.name)
     return (
         own and accepted is not None and not invocation.args and invocation.named.keys() <= accepted
@@ -405,7 +407,7 @@ def callback(invocation: EvaluatedCall, value: Value) -> None:
             invocation.a,
             invocation.s,
             value,
-            Opaque(reach, PANDAS if later is False else None),
+            OpaqueValue(reach, PANDAS if later is False else None),
             invocation.node,
         )
         if later:
@@ -477,7 +479,7 @@ def called_back(
     count = len(function.node.args.args) + len(function.node.args.posonlyargs)
     before = s.copy()
     a.alone = False
-    value: Value = Opaque()
+    value: Value = OpaqueValue()
     for _ in range(2):
         # The second call starts from what the first has changed; a third would see nothing new.
         value = inline_call(a, s, function, Given([argument] * count, {}, node))
@@ -498,7 +500,7 @@ def inline_call(a: Analysis, s: AnalysisState, function: Function, arguments: Gi
             a.escapes(s, value, node, "a call that is not followed", kept=True)
         if not inside:
             a.effect("unread", f"{ast.unparse(node)} is not followed", node)
-        return Opaque(s.reach(*arguments.values))
+        return OpaqueValue(s.reach(*arguments.values))
     a.followed.add((node, function.node))
     parent = function.frame if function.frame >= 0 else None
     a.stack.append(ActiveCall(function.owner, parent, function.node, node))
@@ -514,7 +516,7 @@ def inline_call(a: Analysis, s: AnalysisState, function: Function, arguments: Gi
         values = AbstractTuple(tuple(frame.values()))
         a.escapes(s, values, node, "a generator of the user's", kept=True)
         a.effect("unread", "a generator of the user's is not followed", node)
-        a.returns[-1].append(Returned(Opaque(), s.copy()))
+        a.returns[-1].append(Returned(OpaqueValue(), s.copy()))
     else:
         assert isinstance(body, list)
         if a.evaluator.block(a, body, s):
@@ -528,7 +530,7 @@ def inline_call(a: Analysis, s: AnalysisState, function: Function, arguments: Gi
 def _meet(s: AnalysisState, ends: list[Returned]) -> Value:
     if not ends:  # it raises
         s.frames.pop()
-        return Opaque(packages=DATA)
+        return OpaqueValue(packages=DATA)
     s.become(reduce(join_states, (e.state for e in ends)))
     s.frames.pop()
     return join_written([(e.node, e.value) for e in ends])
@@ -559,7 +561,7 @@ def _bind_arguments(
             elif is_owner_itself or not (spec.defaults or spec.kw_defaults):
                 return None
             else:
-                env[name] = Opaque()
+                env[name] = OpaqueValue()
     if spec.vararg:
         env[spec.vararg.arg] = AbstractTuple(tuple(args[len(names) :]))
     if spec.kwarg:

@@ -21,15 +21,15 @@ from presieve.dataflow.abstract_values import (
     Indexer,
     Library,
     Mixed,
-    Opaque,
+    OpaqueValue,
     Table,
     Value,
     is_fixed,
 )
+from presieve.dataflow.analysis_state import AnalysisState, join_states
 from presieve.dataflow.by_row.row_closures import is_closed_function, loosen
 from presieve.dataflow.context import EvaluatedCall, Given, constant_of
 from presieve.dataflow.iteration import column_of_scalars, scalar_of
-from presieve.dataflow.state import AnalysisState, join_states
 from presieve.dataflow.transfer_functions import transfer
 from presieve.python_library.descriptions import ResultKind
 from presieve.records import replace
@@ -267,7 +267,7 @@ def called_with_row(call: EvaluatedCall, function: Function, row: Value) -> Valu
     """What a function gives for a row, if it is called for all rows, one after the other."""
     call.a.by_row = True
     before = call.s.copy()
-    value: Value = Opaque()
+    value: Value = OpaqueValue()
     for _ in range(2):
         value = call.a.evaluator.follow_call(call, function, Given([row], {}, call.node))
         call.s.become(join_states(before, call.s))
@@ -278,7 +278,7 @@ def called_with_row(call: EvaluatedCall, function: Function, row: Value) -> Valu
 def _split(call: EvaluatedCall) -> Value | None:
     """Lists of texts, item by item."""
     if not _changes_nothing(call) or call.named.keys() & {"expand"}:
-        return _other(call)
+        return _make_opaque(call)
     column = own_column(call)
     alone = column.rowwise and not column.mixed and all(map(is_fixed, call.values))
     return AbstractColumn(rowwise=alone, rows=column.rows, labelled=column.labelled)
@@ -290,7 +290,7 @@ def _extract(call: EvaluatedCall) -> Value | None:
     column, pattern = own_column(call), constant_of(call.s, call.args[0]) if call.args else None
     alone = len(call.args) == len(call.named) == 1 and call.constant(2, "expand") is False
     if not alone or column.mixed or _count_groups(pattern) != 1:
-        return _other(call)
+        return _make_opaque(call)
     call.observe_arguments(".extract() reads its arguments")
     return replace(_of_values(column, ""), rowwise=column.rowwise, text=column.text)
 
@@ -308,7 +308,7 @@ def _get(call: EvaluatedCall) -> Value | None:
     """A part of each text or list."""
     column = own_column(call)
     if not isinstance(call.owner, Indexer) or len(call.args) != 1 or call.named:
-        return _other(call)
+        return _make_opaque(call)
     alone = column.rowwise and not column.mixed and is_fixed(call.args[0])
     return AbstractColumn(rowwise=alone, rows=column.rows, labelled=column.labelled, mixed="text")
 
@@ -430,11 +430,11 @@ def _reduce(call: EvaluatedCall) -> Value | None:
 
 
 @transfer("column", ResultKind.OTHER)
-def _other(call: EvaluatedCall) -> Value | None:
+def _make_opaque(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
     called_back(call)
-    return Opaque(own_column(call).memory, PANDAS)
+    return OpaqueValue(own_column(call).memory, PANDAS)
 
 
 @transfer("column", ResultKind.WINDOWS)

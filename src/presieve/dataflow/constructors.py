@@ -13,7 +13,7 @@ from presieve.dataflow.abstract_values import (
     AbstractTuple,
     AllocationSite,
     Items,
-    Opaque,
+    OpaqueValue,
     Table,
     Value,
     combine_elements,
@@ -23,11 +23,11 @@ from presieve.dataflow.abstract_values import (
     reach_of,
     reach_of_all,
 )
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.assignments import column_for
 from presieve.dataflow.context import EvaluatedCall, constant_of, counted_by, names_of_columns
 from presieve.dataflow.iteration import column_of_items, column_of_scalars
 from presieve.dataflow.objects import fields_of, is_record
-from presieve.dataflow.state import AnalysisState
 from presieve.dataflow.transfer_functions import transfer
 from presieve.python_library.descriptions import ResultKind
 from presieve.records import replace
@@ -162,7 +162,7 @@ def _of_rows(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -
     return call.s.make(
         call.site(),
         lambda place: Table(
-            tuple((n, column(place, n, joined_fields.get(n, Opaque()))) for n in chosen),
+            tuple((n, column(place, n, joined_fields.get(n, OpaqueValue()))) for n in chosen),
             place,
             AbstractColumn(rows=place, memory=further_memory) if others and names is None else None,
             filled=items.fixed is not None,

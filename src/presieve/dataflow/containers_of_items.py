@@ -14,7 +14,7 @@ from presieve.dataflow.abstract_values import (
     Function,
     Items,
     Length,
-    Opaque,
+    OpaqueValue,
     Ref,
     Value,
     View,
@@ -67,7 +67,7 @@ def _extend(call: EvaluatedCall) -> Value | None:
         return None
     if (items.kind == "dict") != (added_items.kind == "dict"):
         # A Counter counts the items of a list.
-        counted, data = added_items.element, Opaque(packages=DATA)
+        counted, data = added_items.element, OpaqueValue(packages=DATA)
         if not isinstance(items.element, AbstractScalar) or not (
             isinstance(counted, AbstractScalar) or counted == data
         ):
@@ -88,15 +88,15 @@ def _extend(call: EvaluatedCall) -> Value | None:
 def _extend_by_data(call: EvaluatedCall, items: Items, added: Value) -> Value | None:
     """Add the items of a column, or those of an object that holds nothing but data."""
     call.a.observe(call.s, added, call.node, "items are added")
-    data = isinstance(added, Opaque) and not added.reach and (added.packages or DATA) <= PANDAS
-    if isinstance(added, Opaque) and (not data or added.packages is None):
+    data = isinstance(added, OpaqueValue) and not added.reach and (added.packages or DATA) <= PANDAS
+    if isinstance(added, OpaqueValue) and (not data or added.packages is None):
         return None
-    if not isinstance(added, AbstractColumn | Opaque):
+    if not isinstance(added, AbstractColumn | OpaqueValue):
         return None
     keys = added.keys if isinstance(added, AbstractColumn) else NO_KEYS
     item: Value = AbstractScalar(keys) if items.kind != "dict" else AbstractScalar()
-    if isinstance(added, Opaque) and not isinstance(items.element, AbstractScalar):
-        item = Opaque(packages=added.packages)
+    if isinstance(added, OpaqueValue) and not isinstance(items.element, AbstractScalar):
+        item = OpaqueValue(packages=added.packages)
     element = item if items.element is None else join(items.element, item)
     _change_items(call, Items(items.kind, element))
     return NONE
@@ -121,7 +121,7 @@ def _pop(call: EvaluatedCall) -> Value | None:
         return None
     _change_items(call, Items("list", items.element))
     if items.element is None:
-        return Opaque(packages=DATA)
+        return OpaqueValue(packages=DATA)
     return AbstractScalar() if is_fixed(items.element) else items.element
 
 
@@ -261,7 +261,7 @@ def _of_pairs(call: EvaluatedCall, pairs: Items) -> Value | None:
 def _other_dicts(call: EvaluatedCall) -> Value | None:
     if call.name.endswith("Counter") and call.args:
         return None
-    counts = AbstractScalar() if call.name.endswith("Counter") else Opaque(packages=DATA)
+    counts = AbstractScalar() if call.name.endswith("Counter") else OpaqueValue(packages=DATA)
     return call.s.make(call.site(), lambda _: Items("dict", counts))
 
 

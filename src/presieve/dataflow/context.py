@@ -27,8 +27,8 @@ from presieve.dataflow.abstract_values import (
     Value,
     reach_of,
 )
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.libraries import Doing
-from presieve.dataflow.state import AnalysisState
 from presieve.errors import Span
 from presieve.lift.python.names import OuterNames
 from presieve.lift.python.source import FunctionSource

@@ -7,7 +7,7 @@ import ast
 import sys
 from collections.abc import Callable
 
-from presieve.dataflow import operators
+from presieve.dataflow import python_operators
 from presieve.dataflow.abstract_values import (
     DATA,
     NO_KEYS,
@@ -26,7 +26,7 @@ from presieve.dataflow.abstract_values import (
     Length,
     Library,
     Mixed,
-    Opaque,
+    OpaqueValue,
     Ref,
     Row,
     Table,
@@ -36,6 +36,7 @@ from presieve.dataflow.abstract_values import (
     reach_of,
     reach_of_all,
 )
+from presieve.dataflow.analysis_state import AnalysisState, stored_in
 from presieve.dataflow.assignments import ROWS, bind
 from presieve.dataflow.by_row.row_subsets import series_of, some_columns, some_rows
 from presieve.dataflow.calls import call, inline_call
@@ -58,7 +59,6 @@ from presieve.dataflow.literals import (
 )
 from presieve.dataflow.objects import attribute_of_class, attribute_of_instance
 from presieve.dataflow.returned_tables import result_of
-from presieve.dataflow.state import AnalysisState, stored_in
 from presieve.python_library.method_catalogue import CATALOGUE
 from presieve.records import replace
 
@@ -79,7 +79,7 @@ def evaluate(a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
     parts = [evaluate(a, c, s) for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]
     for part in parts:
         a.escapes(s, part, node, ast.unparse(node))
-    return Opaque(reach_of_all(parts))
+    return OpaqueValue(reach_of_all(parts))
 
 
 def _as_used(a: Analysis, node: ast.expr, column: AbstractColumn) -> AbstractColumn:
@@ -198,7 +198,7 @@ def _of_table(a: Analysis, s: AnalysisState, ref: Ref, table: Table, node: ast.A
         a.observe(s, ref, node, ".columns looks at all columns")
         names = tuple(AbstractScalar(constant=n, fixed=True) for n in table.names)
         # The underlying array is shared with the table.
-        any_ = Opaque(reach_of(ref), DATA)
+        any_ = OpaqueValue(reach_of(ref), DATA)
         return s.make(a.site(node), lambda _: Items("names", any_, names))
     if name == "T":
         a.observe(s, ref, node, ".T looks at all columns")
@@ -206,7 +206,7 @@ def _of_table(a: Analysis, s: AnalysisState, ref: Ref, table: Table, node: ast.A
         return s.make(a.site(node), lambda place: Table((), place, any_column, sure=False))
     if name in ("columns", "shape", "size", "dtypes", "values", "axes", "ndim", "style"):
         a.observe(s, ref, node, f".{name} looks at all columns")
-        return Opaque(reach_of(ref), PANDAS)
+        return OpaqueValue(reach_of(ref), PANDAS)
     if name not in CATALOGUE["table"] and table.column(name) is not None:
         return series_of(a, table, name, node)
     return BoundMethod(ref, name)
@@ -234,7 +234,7 @@ def _item(a: Analysis, node: ast.Subscript, s: AnalysisState) -> Value:
             if (of := s.table(owner)) is not None or isinstance(owner, AbstractColumn):
                 rows = owner.rows if isinstance(owner, AbstractColumn) else of.rows if of else None
                 return AbstractScalar(length=Length(rows))
-            return Opaque(reach_of(owner), DATA)
+            return OpaqueValue(reach_of(owner), DATA)
     owner, index = evaluate(a, node.value, s), evaluate(a, node.slice, s)
     index = _call_index(a, s, owner, index, node)
     table = s.table(owner)
@@ -270,13 +270,13 @@ def _item(a: Analysis, node: ast.Subscript, s: AnalysisState) -> Value:
                 return replace(owner, chosen=names[0] if is_single_name else names)
         case AbstractScalar():
             return AbstractScalar()
-        case Opaque(rowwise=True) if isinstance(index, AbstractTuple) and _is_a_column(index):
+        case OpaqueValue(rowwise=True) if isinstance(index, AbstractTuple) and _is_a_column(index):
             return owner
         case Library():
             return owner  # an annotation
     a.observe(s, owner, node, f"{ast.unparse(node)} is not followed")
     a.observe(s, index, node, f"{ast.unparse(node)} is not followed")
-    return Opaque(reach_of(owner), s.packages(owner))
+    return OpaqueValue(reach_of(owner), s.packages(owner))
 
 
 def _item_of_row(
@@ -287,7 +287,9 @@ def _item_of_row(
         if isinstance(name, str) and (field := field_of(a, s, row, name, node)):
             return field
         memory = as_series(a, s, row.table, node).memory
-        return AbstractScalar() if isinstance(index, AbstractScalar) else Opaque(memory, PANDAS)
+        return (
+            AbstractScalar() if isinstance(index, AbstractScalar) else OpaqueValue(memory, PANDAS)
+        )
     a.sees_labels = True
     a.observe(s, row.table, node, "a row is read by position")
     return AbstractScalar()
@@ -299,7 +301,7 @@ def _is_a_column(index: AbstractTuple) -> bool:
         return False
     rows, column = index.items
     return (
-        rows == Opaque(packages=ROWS, fixed=True)
+        rows == OpaqueValue(packages=ROWS, fixed=True)
         and isinstance(column, AbstractScalar)
         and column.fixed
     )
@@ -331,13 +333,13 @@ def _item_of_table(
     if isinstance(index, AbstractColumn) and index.mask:
         alone = index.rowwise and index.rows is not None and index.rows == table.rows
         return some_rows(s, ref, a.site(node), shared=False, rowwise=alone)
-    if isinstance(index, Opaque) and index.packages == ROWS:
+    if isinstance(index, OpaqueValue) and index.packages == ROWS:
         return some_rows(s, ref, a.site(node), shared=True)
     a.observe(s, ref, node, f"{ast.unparse(node)} may be any column")
     a.observe(s, index, node, f"{ast.unparse(node)} may be any column")
     if isinstance(index, AbstractScalar):
         return AbstractColumn(memory=s.reach(ref))
-    return Opaque(s.reach(ref), DATA | {"pandas"})
+    return OpaqueValue(s.reach(ref), DATA | {"pandas"})
 
 
 def _locate(a: Analysis, s: AnalysisState, at: Indexer, index: Value, node: ast.Subscript) -> Value:
@@ -353,7 +355,7 @@ def _locate(a: Analysis, s: AnalysisState, at: Indexer, index: Value, node: ast.
         rows, names = index.items[0], names_of_columns(s, index.items[1])
         if names is None:
             a.observe(s, ref, node, f"{ast.unparse(node)} reads columns by position or mask")
-            return Opaque(s.reach(ref), DATA | {"pandas"})
+            return OpaqueValue(s.reach(ref), DATA | {"pandas"})
     alone = (
         isinstance(rows, AbstractColumn) and rows.rowwise and rows.rows == table.rows is not None
     )
@@ -367,17 +369,17 @@ def _locate(a: Analysis, s: AnalysisState, at: Indexer, index: Value, node: ast.
         part = some_columns(a, s, ref, names, node)
         if not isinstance(part, Ref) or is_single_row:
             a.observe(s, part, node, "a row is read as a whole")
-            return Opaque(reach_of(part), DATA | {"pandas"})
+            return OpaqueValue(reach_of(part), DATA | {"pandas"})
         return some_rows(s, part, a.site(node), shared=True, rowwise=alone)
     if is_single_row and at.name == "iloc" and table.rest is None:
         now = s.make(a.site(node, 6), lambda _: table)
         return Row(now, series=True)
     if is_single_row or not (
         isinstance(rows, AbstractColumn | Ref)
-        or (isinstance(rows, Opaque) and rows.packages == ROWS)
+        or (isinstance(rows, OpaqueValue) and rows.packages == ROWS)
     ):
         a.observe(s, ref, node, f"{ast.unparse(node)} reads a row as a whole")
-        return Opaque(s.reach(ref), DATA | {"pandas"})
+        return OpaqueValue(s.reach(ref), DATA | {"pandas"})
     if isinstance(rows, Ref):
         a.observe(s, rows, node, "rows by a list")
     return some_rows(s, ref, a.site(node), shared=True, rowwise=alone)
@@ -386,16 +388,18 @@ def _locate(a: Analysis, s: AnalysisState, at: Indexer, index: Value, node: ast.
 def _item_of_column(column: AbstractColumn, index: Value) -> Value:
     if isinstance(index, AbstractScalar) and not isinstance(index.constant, str):
         return AbstractScalar(column.keys, fixed=column.fixed and index.fixed)
-    if isinstance(index, AbstractColumn) or (isinstance(index, Opaque) and index.packages == ROWS):
+    if isinstance(index, AbstractColumn) or (
+        isinstance(index, OpaqueValue) and index.packages == ROWS
+    ):
         return replace(column, rows=None, passes=None, rowwise=False, fixed=False)
-    return Opaque(column.memory, PANDAS)
+    return OpaqueValue(column.memory, PANDAS)
 
 
 def _item_of_tuple(s: AnalysisState, items: tuple[Value, ...], index: Value) -> Value:
     at = constant_of(s, index)
     if isinstance(at, int) and -len(items) <= at < len(items):
         return items[at]
-    return Opaque(reach_of_all(items), packages_of(AbstractTuple(items)))
+    return OpaqueValue(reach_of_all(items), packages_of(AbstractTuple(items)))
 
 
 def _item_of_items(s: AnalysisState, items: Items, index: Value) -> Value:
@@ -406,17 +410,17 @@ def _item_of_items(s: AnalysisState, items: Items, index: Value) -> Value:
     elif items.fixed is not None and isinstance(at, int):
         if -len(items.fixed) <= at < len(items.fixed):
             return items.fixed[at]
-    elif items.kind == "list" and isinstance(index, Opaque) and index.packages == ROWS:
+    elif items.kind == "list" and isinstance(index, OpaqueValue) and index.packages == ROWS:
         element = items.element
-        return Opaque(reach_of(element), None if element is None else packages_of(element))
-    return Opaque(packages=DATA) if items.element is None else items.element
+        return OpaqueValue(reach_of(element), None if element is None else packages_of(element))
+    return OpaqueValue(packages=DATA) if items.element is None else items.element
 
 
 def _slice(a: Analysis, node: ast.Slice, s: AnalysisState) -> Value:
     for part in (node.lower, node.upper, node.step):
         if part is not None:
             a.observe(s, evaluate(a, part, s), node, "a slice")
-    return Opaque(packages=ROWS, fixed=node.lower is node.upper is node.step is None)
+    return OpaqueValue(packages=ROWS, fixed=node.lower is node.upper is node.step is None)
 
 
 # --- functions and calls ----------------------------------------------------------------------
@@ -432,7 +436,7 @@ def _yield(a: Analysis, node: ast.Yield, s: AnalysisState) -> Value:
     value = NONE if node.value is None else evaluate(a, node.value, s)
     if len(a.stack) > 1:
         a.escapes(s, value, node, "a generator of the user's")
-        return Opaque(reach_of(value))
+        return OpaqueValue(reach_of(value))
     a.results.append(result_of(a, s, value, node))
     # The consumer may change it.
     s.spoil(reach_of(value))
@@ -441,15 +445,15 @@ def _yield(a: Analysis, node: ast.Yield, s: AnalysisState) -> Value:
 
 _EXPRESSIONS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Attribute: _attribute,
-    ast.BinOp: operators.binary,
-    ast.BoolOp: operators.bool_op,
+    ast.BinOp: python_operators.binary,
+    ast.BoolOp: python_operators.bool_op,
     ast.Call: lambda a, node, s: call(a, s, node),
-    ast.Compare: operators.compare,
+    ast.Compare: python_operators.compare,
     ast.Constant: lambda _a, node, _s: AbstractScalar(constant=node.value, fixed=True),
     ast.Dict: dict_display,
     ast.DictComp: comprehension,
     ast.GeneratorExp: generator,
-    ast.IfExp: operators.if_expression,
+    ast.IfExp: python_operators.if_expression,
     ast.JoinedStr: text,
     ast.Lambda: lambda a, node, _s: Function(node, a.stack[-1].owner, len(a.stack) - 1),
     ast.List: list_display,
@@ -461,7 +465,7 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Slice: _slice,
     ast.Subscript: _item,
     ast.Tuple: tuple_display,
-    ast.UnaryOp: operators.unary,
+    ast.UnaryOp: python_operators.unary,
     ast.Yield: _yield,
 }
 """Other expressions are opaque: await, yield from, a starred expression on its own."""

@@ -25,18 +25,18 @@ from presieve.dataflow.abstract_values import (
     Function,
     Items,
     Library,
-    Opaque,
+    OpaqueValue,
     Ref,
     Table,
     Value,
     join_all,
     part_of,
 )
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.by_row.type_uses import uses_in
 from presieve.dataflow.context import Analysis, Owner
 from presieve.dataflow.libraries import COMPUTING, MESSAGES, of_function
 from presieve.dataflow.outer_classes import is_small
-from presieve.dataflow.state import AnalysisState
 from presieve.errors import DeclineSignal
 from presieve.lift.python.enumerations import keeps_values
 from presieve.lift.python.names import names_of, own_names
@@ -72,14 +72,14 @@ def outside(a: Analysis, s: AnalysisState, node: ast.Name) -> Value:
     """Resolve a name that is not a variable of a function being followed."""
     owner = a.owner
     if node.id in owner.own:
-        return Opaque()  # not bound yet on any path: it raises
+        return OpaqueValue()  # not bound yet on any path: it raises
     try:
         thing = owner.names.lookup(node.id)
     except DeclineSignal as signal:
         # Workers may have another object there; for a logger it is of the same kind.
         package = type(owner.function.__globals__.get(node.id)).__module__.partition(".")[0]
         if package in MESSAGES:
-            return Opaque(packages=frozenset((package,)))
+            return OpaqueValue(packages=frozenset((package,)))
         a.note("keys", str(signal), node, signal.declined.code)
         return _of_doubtful(a, s, owner.function.__globals__.get(node.id), node)
     return of_object(a, s, thing, node.id)
@@ -88,9 +88,9 @@ def outside(a: Analysis, s: AnalysisState, node: ast.Name) -> Value:
 def _of_doubtful(a: Analysis, s: AnalysisState, thing: object, node: ast.Name) -> Value:
     """An object that workers may have with other contents: a change of it is seen all the same."""
     if thing is None or isinstance(thing, Iterator):
-        return Opaque() if thing is None else of_object(a, s, thing, node.id)
+        return OpaqueValue() if thing is None else of_object(a, s, thing, node.id)
     place = a.outside_place(thing)
-    unknown: Value = Opaque(frozenset((place,)))
+    unknown: Value = OpaqueValue(frozenset((place,)))
     if _packages_in(thing) is None and not _is_instance(thing):
         a.runs_unknown(node.id, _OF_CLASS, node)
     if type(thing) in (list, dict, set):
@@ -124,7 +124,7 @@ def of_object(a: Analysis, s: AnalysisState, thing: object, name: str) -> Value:
     if isinstance(thing, Iterator):
         a.changed_outside = True
         a.effect("state", f"{name} goes on from group to group", a.stack[-1].node)
-        return Opaque(frozenset((place,)))
+        return OpaqueValue(frozenset((place,)))
     if type(thing) is list and all(f is None or type(f) in _CONSTANTS for f in thing):
         items = tuple(AbstractScalar(constant=f, fixed=True) for f in thing)
         element = AbstractScalar(fixed=True) if items else None
@@ -147,7 +147,7 @@ def of_object(a: Analysis, s: AnalysisState, thing: object, name: str) -> Value:
     if packages is None:
         # Any use may call a method of its class: a truth test, an item, a comparison.
         a.runs_unknown(name, _OF_CLASS, a.stack[-1].node)
-    return Opaque(frozenset((place,)), packages, fixed=packages is not None)
+    return OpaqueValue(frozenset((place,)), packages, fixed=packages is not None)
 
 
 def of_own_module(a: Analysis, s: AnalysisState, path: str, name: str) -> Value | None:
@@ -260,7 +260,7 @@ def _of_function(a: Analysis, function: FunctionType) -> Value:
         if signal.declined.code.startswith("impure"):
             a.changed_outside = True
             a.effect("state", signal.declined.reason, a.stack[-1].node)
-        return Opaque()
+        return OpaqueValue()
     return Function(a.owners[at].source.node, at, -1)
 
 
@@ -295,7 +295,7 @@ def _of_class(a: Analysis, callee: object) -> Value:
     module = str(getattr(callee, "__module__", None) or type(callee).__module__)
     name = str(getattr(callee, "__qualname__", getattr(callee, "__name__", "?")))
     if isinstance(callee, type) and not _is_known(module):
-        return Opaque(frozenset((a.outside_place(callee),)))
+        return OpaqueValue(frozenset((a.outside_place(callee),)))
     return Library(f"{'builtins' if module == 'None' else module}.{name}")
 
 

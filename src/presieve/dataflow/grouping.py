@@ -17,7 +17,7 @@ from presieve.dataflow.abstract_values import (
     Function,
     Grouped,
     Library,
-    Opaque,
+    OpaqueValue,
     Ref,
     Table,
     Value,
@@ -153,7 +153,7 @@ def _beside(call: EvaluatedCall) -> Value | None:
     _read_columns(call, _chosen_names(grouped) if call.name not in ("cumcount", "ngroup") else ())
     if isinstance(grouped.chosen, str) or call.name in ("cumcount", "ngroup"):
         return AbstractColumn(rows=table.rows)
-    return Opaque(packages=PANDAS)
+    return OpaqueValue(packages=PANDAS)
 
 
 @transfer("groups", "apply")
@@ -163,7 +163,7 @@ def _apply(call: EvaluatedCall) -> Value | None:
     _read_columns(call, None if grouped.chosen is None else _chosen_names(grouped))
     call.observe_arguments("arguments")
     memory = frozenset().union(*(c.memory for c in table.all_columns))
-    part: Value = Opaque(memory, PANDAS)
+    part: Value = OpaqueValue(memory, PANDAS)
     if grouped.chosen is None:
         part = group_of(call.a, call.s, grouped, call.node)
     elif isinstance(grouped.chosen, str):
@@ -175,7 +175,7 @@ def _apply(call: EvaluatedCall) -> Value | None:
     else:
         called_back(call)
     if grouped.flat or not grouped.labelled or not _has_names(call, result):
-        return Opaque(memory, PANDAS)
+        return OpaqueValue(memory, PANDAS)
     any_column = AbstractColumn(memory=memory)
     labels = _labels(grouped, table)
     return call.s.make(
@@ -194,7 +194,7 @@ def _has_names(call: EvaluatedCall, result: Value) -> bool:
 
 
 @transfer("groups", ResultKind.OTHER)
-def _other(call: EvaluatedCall) -> Value | None:
+def _make_opaque(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     _read_columns(
         call, None if call.name in ("apply", "filter", "pipe") else _chosen_names(grouped)
@@ -203,4 +203,4 @@ def _other(call: EvaluatedCall) -> Value | None:
     called_back(call)
     assert isinstance(grouped.table, Ref)
     columns = [c for _, c in table.columns]
-    return Opaque(frozenset().union(*(c.memory for c in columns)), PANDAS)
+    return OpaqueValue(frozenset().union(*(c.memory for c in columns)), PANDAS)

@@ -19,7 +19,7 @@ from presieve.dataflow.abstract_values import (
     Items,
     Library,
     Mixed,
-    Opaque,
+    OpaqueValue,
     Ref,
     Row,
     Table,
@@ -29,9 +29,9 @@ from presieve.dataflow.abstract_values import (
     part_of,
     reach_of,
 )
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.by_row.row_subsets import some_rows
 from presieve.dataflow.context import Analysis
-from presieve.dataflow.state import AnalysisState
 
 
 class Rounds(NamedTuple):
@@ -124,9 +124,9 @@ def item_of(a: Analysis, s: AnalysisState, over: Value, node: ast.expr) -> Value
             if items_ is not None:
                 return AbstractScalar() if items_.element is None else items_.element
         case Library() | Function():
-            return Opaque(packages=DATA)
+            return OpaqueValue(packages=DATA)
     a.observe(s, over, node, f"{ast.unparse(node)} is not followed")
-    return Opaque(reach_of(over), s.packages(over))
+    return OpaqueValue(reach_of(over), s.packages(over))
 
 
 def _item_of_view(
@@ -136,8 +136,8 @@ def _item_of_view(
         number = [AbstractScalar()] if how == "enumerate" else []
         return AbstractTuple((*number, *(item_of(a, s, p, node) for p in parts)))
     thing = s.items(parts[0])
-    value = Opaque(reach_of(parts[0])) if thing is None else thing.element
-    value = Opaque(packages=DATA) if value is None else value
+    value = OpaqueValue(reach_of(parts[0])) if thing is None else thing.element
+    value = OpaqueValue(packages=DATA) if value is None else value
     key = AbstractScalar()
     return {"keys": key, "values": value}.get(how) or AbstractTuple((key, value))
 

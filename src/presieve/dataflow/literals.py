@@ -10,18 +10,18 @@ from presieve.dataflow.abstract_values import (
     AbstractScalar,
     AbstractTuple,
     Items,
-    Opaque,
+    OpaqueValue,
     Places,
     Value,
     is_fixed,
     join_all,
     reach_of,
 )
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.assignments import bind
 from presieve.dataflow.by_row.row_closures import is_closed_comprehension, loosen
 from presieve.dataflow.context import Analysis, GaveUp, constant_of
 from presieve.dataflow.iteration import item_of, listed_items, rounds, rows_of
-from presieve.dataflow.state import AnalysisState
 
 _DEEP = 6
 
@@ -36,9 +36,9 @@ def _is_deep(value: Value, depth: int = _DEEP) -> bool:
 def tuple_display(a: Analysis, node: ast.Tuple, s: AnalysisState) -> Value:
     items = _spread_items(a, node.elts, s)
     if items is None:
-        return Opaque(_reach_of_all(a, node.elts, s))
+        return OpaqueValue(_reach_of_all(a, node.elts, s))
     value = AbstractTuple(tuple(items))
-    return Opaque(reach_of(value)) if _is_deep(value) else value
+    return OpaqueValue(reach_of(value)) if _is_deep(value) else value
 
 
 def list_display(a: Analysis, node: ast.List | ast.Set, s: AnalysisState) -> Value:
@@ -46,7 +46,7 @@ def list_display(a: Analysis, node: ast.List | ast.Set, s: AnalysisState) -> Val
     kind = "list" if isinstance(node, ast.List) else "set"
     if items is None:
         reach = _reach_of_all(a, node.elts, s)
-        return s.make(a.site(node), lambda _: Items(kind, Opaque(reach)))
+        return s.make(a.site(node), lambda _: Items(kind, OpaqueValue(reach)))
     return s.make(a.site(node), lambda _: Items(kind, join_all(items), tuple(items)))
 
 
@@ -89,7 +89,7 @@ def dict_display(a: Analysis, node: ast.Dict, s: AnalysisState) -> Value:
             else:
                 a.observe(s, value, node, "a display with ** is not followed")
                 fields = None
-                values.append(Opaque(s.reach(value)))
+                values.append(OpaqueValue(s.reach(value)))
             continue
         name = constant_of(s, a.evaluator.evaluate(a, key, s))
         values.append(value)
@@ -176,7 +176,7 @@ def generator(a: Analysis, node: ast.GeneratorExp, s: AnalysisState) -> Value:
     for frame in s.frames:
         for name in names & frame.keys():
             a.escapes(s, frame[name], node, "a generator", kept=True)
-    return Opaque(reach)
+    return OpaqueValue(reach)
 
 
 def _evaluate_items(

@@ -141,7 +141,7 @@ def _side_column(
 
 
 @transfer("function", "pandas.merge_asof", "pandas.core.reshape.merge.merge_asof")
-def _nearest(call: EvaluatedCall) -> Value | None:
+def _merge_nearest(call: EvaluatedCall) -> Value | None:
     """Join each row of the left table with a row of the right one, or with gaps."""
     if len(call.args) != 2 or call.named.keys() - _NEAREST:
         return None
@@ -150,7 +150,7 @@ def _nearest(call: EvaluatedCall) -> Value | None:
 
 
 @transfer("function", "pandas.merge_ordered", "pandas.core.reshape.merge.merge_ordered")
-def _ordered(call: EvaluatedCall) -> Value | None:
+def _merge_ordered(call: EvaluatedCall) -> Value | None:
     """Join rows in the order of the columns that are joined on."""
     if len(call.args) != 2 or call.named.keys() - {"on", "left_on", "right_on", "how", "suffixes"}:
         return None

@@ -18,15 +18,15 @@ from presieve.dataflow.abstract_values import (
     Class,
     Function,
     Items,
-    Opaque,
+    OpaqueValue,
     Ref,
     Value,
     join_all,
 )
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.context import Analysis, Given
 from presieve.dataflow.free_names import of_object, open_owner
 from presieve.dataflow.outer_classes import is_generated_member
-from presieve.dataflow.state import AnalysisState
 from presieve.errors import DeclineSignal
 from presieve.lift.python.shipped import attribute, checked_class, enumeration_member
 
@@ -177,7 +177,7 @@ def attribute_of_instance(a: Analysis, s: AnalysisState, ref: Ref, node: ast.Att
 
 def _unknown_attribute(a: Analysis, s: AnalysisState, ref: Ref, node: ast.Attribute) -> Value:
     a.runs_unknown(ast.unparse(node), "is not known", node)
-    return Opaque(s.reach(ref))
+    return OpaqueValue(s.reach(ref))
 
 
 def attribute_of_class(a: Analysis, s: AnalysisState, of: Class, name: str) -> Value | None:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import ast
 
 from presieve.dataflow.abstract_values import Value
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.context import Analysis, TableFacts
-from presieve.dataflow.state import AnalysisState
 
 
 def result_of(a: Analysis, s: AnalysisState, value: Value, node: ast.AST) -> TableFacts:

@@ -23,7 +23,7 @@ from presieve.dataflow.abstract_values import (
     Function,
     Items,
     Library,
-    Opaque,
+    OpaqueValue,
     Ref,
     Row,
     Value,
@@ -32,6 +32,7 @@ from presieve.dataflow.abstract_values import (
     reach_of,
     union_of_packages,
 )
+from presieve.dataflow.analysis_state import AnalysisState, join_states
 from presieve.dataflow.assignments import bind, delete, store
 from presieve.dataflow.by_row.empty_tables import skips_without_rows
 from presieve.dataflow.by_row.row_closures import (
@@ -43,7 +44,6 @@ from presieve.dataflow.by_row.row_closures import (
 )
 from presieve.dataflow.context import Analysis, GaveUp, Returned, constant_of, leaves
 from presieve.dataflow.iteration import item_of, rounds, rows_of
-from presieve.dataflow.state import AnalysisState, join_states
 
 _STEPS = 20_000
 _ROUNDS = 25
@@ -77,7 +77,7 @@ def _run_statement(a: Analysis, node: ast.stmt, s: AnalysisState) -> bool:
     a.effect("unread", f"a statement of kind {type(node).__name__.lower()} is not followed", node)
     for name, value in s.env.items():
         a.escapes(s, value, node, "what is not followed")
-        s.env[name] = Opaque(reach_of(value))
+        s.env[name] = OpaqueValue(reach_of(value))
     a.alone = False
     return True
 
@@ -149,7 +149,7 @@ def _for(a: Analysis, node: ast.For, s: AnalysisState) -> bool:
 
 def _is_plain(s: AnalysisState, value: Value) -> bool:
     """Whether nothing that is written in place changes the value."""
-    if isinstance(value, Opaque) and value.packages == DATA:
+    if isinstance(value, OpaqueValue) and value.packages == DATA:
         reached = map(s.heap.get, value.reach)
         return all(isinstance(thing, Items) and thing.kind == "names" for thing in reached)
     return is_fixed(value) or isinstance(value, AbstractScalar | Row)
@@ -314,7 +314,7 @@ def _try(a: Analysis, node: ast.Try, s: AnalysisState) -> bool:
             if handler.type is not None:
                 a.evaluator.evaluate(a, handler.type, handler_state)
             if handler.name:
-                handler_state.env[handler.name] = Opaque(packages=DATA)
+                handler_state.env[handler.name] = OpaqueValue(packages=DATA)
             if block(a, handler.body, handler_state):
                 ends.append(handler_state)
     if node.finalbody:
@@ -349,7 +349,7 @@ def _match(a: Analysis, node: ast.Match, s: AnalysisState) -> bool:
         for inner in ast.walk(case.pattern):
             name = getattr(inner, "name", None) or getattr(inner, "rest", None)
             if isinstance(name, str):
-                case_state.env[name] = Opaque(reach_of(subject))
+                case_state.env[name] = OpaqueValue(reach_of(subject))
         if case.guard is not None:
             a.evaluator.evaluate(a, case.guard, case_state)
         if block(a, case.body, case_state):
@@ -413,7 +413,7 @@ def _change_in_place(
     a.observe(s, new, node, "an augmented assignment")
     if packages is None:
         a.runs_unknown(what, "is not known", node)
-    return Opaque(reach_of(old) | reach_of(new), packages)
+    return OpaqueValue(reach_of(old) | reach_of(new), packages)
 
 
 def _as_load(node: ast.expr) -> ast.expr:
@@ -457,7 +457,7 @@ def _import_from(a: Analysis, node: ast.ImportFrom, s: AnalysisState) -> bool:
     module = node.module or ""
     for alias in node.names:
         is_absolute_name = not node.level and alias.name != "*"
-        value: Value = Opaque()
+        value: Value = OpaqueValue()
         if is_absolute_name:
             value = a.evaluator.attribute_of_module(a, s, module, alias.name)
         s.env[alias.asname or alias.name] = value
@@ -474,7 +474,7 @@ def _record_import(a: Analysis, path: str, node: ast.AST) -> None:
 
 def _define(a: Analysis, node: ast.FunctionDef, s: AnalysisState) -> bool:
     if node.decorator_list:
-        s.env[node.name] = Opaque()
+        s.env[node.name] = OpaqueValue()
         a.effect("unread", f"the decorators of {node.name} are not followed", node)
     else:
         s.env[node.name] = Function(node, a.stack[-1].owner, len(a.stack) - 1)

@@ -26,13 +26,14 @@ from presieve.dataflow.abstract_values import (
     Items,
     Library,
     Mixed,
-    Opaque,
+    OpaqueValue,
     Ref,
     Row,
     Table,
     Value,
     is_fixed,
 )
+from presieve.dataflow.analysis_state import NEW
 from presieve.dataflow.assignments import drop_columns, set_column
 from presieve.dataflow.by_row.queries import compared_columns, is_by_row
 from presieve.dataflow.by_row.row_closures import is_closed_function
@@ -46,7 +47,6 @@ from presieve.dataflow.column_methods import (
 from presieve.dataflow.context import EvaluatedCall, Given, constant_of, names_of_columns
 from presieve.dataflow.iteration import column_of_scalars, rows_alone, scalar_of
 from presieve.dataflow.libraries import of_method
-from presieve.dataflow.state import NEW
 from presieve.dataflow.transfer_functions import Transfer, transfer
 from presieve.python_library.descriptions import ResultKind
 from presieve.records import replace
@@ -487,7 +487,7 @@ def _rows(call: EvaluatedCall) -> Value | None:
         _read_columns(call, table, None)
     row = _row_of_one_type(call, table) if plain else None
     call.a.use(*table.all_columns)
-    pair = Opaque(packages=PANDAS) if row is None else AbstractTuple((_LABEL, row))
+    pair = OpaqueValue(packages=PANDAS) if row is None else AbstractTuple((_LABEL, row))
     rows = rows_alone(table)
     return call.s.make(call.site(), lambda _: Items("list", pair, each=rows))
 
@@ -529,7 +529,7 @@ def _apply(call: EvaluatedCall) -> Value | None:
     called_back(call)
     if call.constant(1, "axis", default=0) in (1, "columns"):
         return AbstractColumn(rows=own_table(call).rows)
-    return Opaque(packages=PANDAS)
+    return OpaqueValue(packages=PANDAS)
 
 
 def _applied_to_rows(call: EvaluatedCall, table: Table) -> Value | None:
@@ -574,15 +574,15 @@ def _mark_duplicates(call: EvaluatedCall) -> Value | None:
 def _missing(call: EvaluatedCall) -> Value | None:
     """A table of truth values, which reads all columns."""
     _read_columns(call, own_table(call), None)
-    return Opaque(packages=PANDAS)
+    return OpaqueValue(packages=PANDAS)
 
 
 @transfer("table", ResultKind.OTHER)
-def _other(call: EvaluatedCall) -> Value | None:
+def _make_opaque(call: EvaluatedCall) -> Value | None:
     if "inplace" in call.named:
         return None
     _read_columns(call, own_table(call), None)
     call.observe_arguments(f".{call.name}() reads its arguments")
     called_back(call)
     columns = [c for _, c in own_table(call).columns]
-    return Opaque(frozenset().union(*(c.memory for c in columns)), PANDAS)
+    return OpaqueValue(frozenset().union(*(c.memory for c in columns)), PANDAS)

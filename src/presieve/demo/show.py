@@ -34,7 +34,7 @@ def _times(outcome: PipelineRun) -> dict[str, str]:
     }
 
 
-def _grid(rows: Iterator[tuple[str, str]]) -> Table:
+def _make_grid(rows: Iterator[tuple[str, str]]) -> Table:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -50,7 +50,7 @@ def show(outcome: PipelineRun, console: Console) -> None:
         if boundary.source:
             source = boundary.source.rstrip()
             parts += [Syntax(source, "python", background_color="default"), Text()]
-        parts.append(_grid(report_text.fields(boundary)))
+        parts.append(_make_grid(report_text.fields(boundary)))
     if not parts:
         parts.append(Text(sentences.summary(outcome.report.data)))
     console.print(Rule(outcome.pipeline.name, align="left"))

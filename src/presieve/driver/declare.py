@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from presieve.certificate.check import make_solver
+from presieve.certificate.checker import make_solver
 from presieve.driver.arguments import check_texts
 from presieve.driver.fold_inputs import TIMEZONE, short_reason
 from presieve.errors import Declined, UsageError

@@ -18,7 +18,7 @@ from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import literals, variables
 from presieve.ir.wellformed import output_var
 from presieve.lift import lift
-from presieve.lift.entry.guards import with_known
+from presieve.lift.entry.guards import add_known_flag
 from presieve.lift.evaluation_types import SCALAR, evaluation_type
 from presieve.lift.forms import (
     ColumnsFunction,
@@ -151,14 +151,14 @@ def _guards(
     try:
         if not isinstance(function, FunctionType):
             return why
-        if dataflow(Dataflow(function, "row", ())).missed():
+        if dataflow(Dataflow(function, "row", ())).find_missed_effects():
             return why
     except DeclineSignal:
         return why
     guards = lift(fold, GuardsFunction(form.columns, form.arrow), replace(request, pure=()))
     if isinstance(guards, Declined):
         return why
-    lifted, understood = with_known(guards, function.__name__)
+    lifted, understood = add_known_flag(guards, function.__name__)
     lifted = with_keys(lifted, request)
     return Inputs(lifted, request.schema, request.keys, Mode.GROUPED, understood, why)
 

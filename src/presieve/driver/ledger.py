@@ -29,6 +29,7 @@ from presieve.report.collector import CollectedReport, ReportCollector
 from presieve.report.json_fields import FORMAT, fields_json
 from presieve.report.report_data import BoundaryReport, Measured
 from presieve.report.runs.boundary_runs import runs_of, sum_up
+from presieve.version import read_version
 
 WHOLE = frozenset(
     (
@@ -48,7 +49,7 @@ _LEFT_OUT = (
 """Fields of a boundary that are not recorded: they explain the proof, or are long."""
 
 
-class Recorded(Struct, frozen=True, eq=False):
+class RecordedAction(Struct, frozen=True, eq=False):
     """An action, the line of the job that ran it, and both ways measured, if that was asked for."""
 
     action: ActionRun
@@ -67,7 +68,7 @@ class Recorder(ReportCollector):
         self._both_ways = both_ways
         self._started = time.perf_counter()
         self._began = datetime.now(UTC)
-        self.actions: list[Recorded] = []
+        self.actions: list[RecordedAction] = []
 
     def watch(self, action: ActionRun) -> None:
         """Add an action."""
@@ -80,7 +81,7 @@ class Recorder(ReportCollector):
             if is_new and not action.failed:
                 measured = measure(answer.written, answer.better, answer.data)
         with self._lock:
-            self.actions.append(Recorded(action, str(at) if at else None, measured))
+            self.actions.append(RecordedAction(action, str(at) if at else None, measured))
 
     def further_totals(self) -> Iterator[tuple[str, float]]:
         """What the job took with everything, and both ways where that was measured."""
@@ -94,18 +95,16 @@ class Recorder(ReportCollector):
         """Return the record of the run so far, which took ``total`` seconds; by default, the time
         since this recorder was made.
         """
-        from presieve import __version__
-
         with self._lock:
             reports, actions = list(self.collected), list(self.actions)
-        of_report: dict[int, list[Recorded]] = {}
+        of_report: dict[int, list[RecordedAction]] = {}
         for recorded in actions:
             of_report.setdefault(id(recorded.action.answer.data), []).append(recorded)
         every = [report.data for report in reports]
         measuring = [m for r in actions if (m := r.measured) is not None]
         return {
             "format": FORMAT,
-            "presieve": __version__,
+            "presieve": read_version(),
             "job": job,
             "started": self._began.isoformat(timespec="seconds"),
             "seconds": {
@@ -122,7 +121,7 @@ class Recorder(ReportCollector):
         }
 
 
-def _dataframe(report: CollectedReport, recorded: Sequence[Recorded]) -> dict[str, Any]:
+def _dataframe(report: CollectedReport, recorded: Sequence[RecordedAction]) -> dict[str, Any]:
     data = report.data
     measured = next((r.measured for r in recorded if r.measured is not None), None)
     return {
@@ -144,7 +143,7 @@ def _dataframe(report: CollectedReport, recorded: Sequence[Recorded]) -> dict[st
     }
 
 
-def _action(recorded: Recorded) -> dict[str, Any]:
+def _action(recorded: RecordedAction) -> dict[str, Any]:
     action = recorded.action
     return {
         "action": action.name,
@@ -156,7 +155,7 @@ def _action(recorded: Recorded) -> dict[str, Any]:
 
 
 def _boundary(
-    boundary: BoundaryReport, recorded: Sequence[Recorded], measured: Measured | None
+    boundary: BoundaryReport, recorded: Sequence[RecordedAction], measured: Measured | None
 ) -> dict[str, Any]:
     works = [r.action.work for r in recorded if r.action.work is not None]
     runs = [run for work in works for run in runs_of(work.python, boundary.function)]
@@ -166,11 +165,13 @@ def _boundary(
         "runs_as": boundary.compiled.form if boundary.compiled else None,
         "run": sum_up(runs),
         "written": sum_up(written),
-        "spared": _spared(boundary, recorded),
+        "spared": _count_spared_rows(boundary, recorded),
     }
 
 
-def _spared(boundary: BoundaryReport, recorded: Sequence[Recorded]) -> dict[str, int] | None:
+def _count_spared_rows(
+    boundary: BoundaryReport, recorded: Sequence[RecordedAction]
+) -> dict[str, int] | None:
     """Count the rows that scans did not return, and that were not sent to Python, although the plan
     as written would have had them; None if that is not certain.
     """

@@ -117,8 +117,8 @@ def _read_needed_rows(chosen: DataFrame, better: DataFrame) -> tuple[list[Needed
     from presieve.backend.classic.lineage import needed_rows
 
     gateway = ClassicGateway(better.sparkSession)
-    needed_by_source = needed_rows(gateway, gateway.analyzed(better))
-    return needed_by_source, is_one_boundary(gateway.tree(gateway.analyzed(chosen)))
+    needed_by_source = needed_rows(gateway, gateway.analyze_plan(better))
+    return needed_by_source, is_one_boundary(gateway.tree(gateway.analyze_plan(chosen)))
 
 
 def _is_optimal(data: ReportData) -> bool:

@@ -71,7 +71,7 @@ def rejection(claim: str, rejected: Rejected) -> Declined:
     """Return why a claim is not used that the checker rejected. Warn if its statement is malformed:
     a search that fails to prove something is ordinary, but one that states nonsense is not.
     """
-    from presieve.certificate.check import FORM
+    from presieve.certificate.checker import FORM
 
     why = Declined("check", f"{claim} ({rejected.condition}: {rejected.reason})")
     if rejected.condition == FORM:

@@ -10,7 +10,7 @@ from presieve.backend.open_plan import Reading
 from presieve.backend.probe_dataframe import OneCall, one_call
 from presieve.driver.options import Options
 from presieve.driver.stages.group_aggregates import GroupDecision
-from presieve.driver.stages.passes import Job
+from presieve.driver.stages.passes import Optimization
 from presieve.driver.stages.pipeline import run_passes
 from presieve.driver.stages.row_expressions import CompileDecision
 from presieve.errors import Declined
@@ -30,7 +30,7 @@ def compile_function(
     """
     df = one_call(spark, call)
     chosen = replace(options, compile="always", policy="assume")
-    state = run_passes(Job(df, chosen, Reading(at_once=True), time.perf_counter()))
+    state = run_passes(Optimization(df, chosen, Reading(at_once=True), time.perf_counter()))
     if isinstance(state, Declined):
         return state
     decisions: tuple[CompileDecision | GroupDecision, ...]

@@ -167,25 +167,25 @@ def optimize_and_report(
     off = switched_off(settings)
     if off is not None:
         logger.debug("left alone: %s", off)
-        return df, _unread(started)
+        return df, _report_unread(started)
     # Loading a backend loads PySpark, and importing this module must not load it.
     from presieve.backend.versions import version_of
 
     version = version_of(df.sparkSession, settings)
     if isinstance(version, Declined):
         log.left_alone(df, version)
-        return df, _unread(started, version)
+        return df, _report_unread(started, version)
     from presieve.backend.open_plan import Reading
     from presieve.driver.reports import report_of
-    from presieve.driver.stages.passes import Job
+    from presieve.driver.stages.passes import Optimization
     from presieve.driver.stages.pipeline import run_passes
 
     pure, effects = read_pure(options.pure), options.unmissed_effects
     reading = Reading(pure, effects, for_report, skip_hopeless, at_once, count_rows)
-    state = run_passes(Job(df, options, reading, started), settings)
+    state = run_passes(Optimization(df, options, reading, started), settings)
     if isinstance(state, Declined):
         log.left_alone(df, state)
-        return df, _unread(started, state)
+        return df, _report_unread(started, state)
     if about:
         _log_unmet(state)
     report = report_of(state)
@@ -193,7 +193,7 @@ def optimize_and_report(
     return state.df, report
 
 
-def _unread(started: float, declined: Declined | None = None) -> ReportData:
+def _report_unread(started: float, declined: Declined | None = None) -> ReportData:
     """Return the report on a DataFrame whose plan was not read."""
     seconds = time.perf_counter() - started
     return ReportData((), False, seconds, declined=declined, optimizing=seconds)

@@ -31,10 +31,10 @@ def _names_of(column: AggregateColumn | ListColumn, function: str) -> Iterator[I
         yield InnerName(column.name, _aggregate_words(column))
         return
     fields = zip(name_held(column), column.fields, strict=True)
-    held = _listed((name, field.name.removeprefix(f"{column.name}.")) for name, field in fields)
+    held = _join_pairs((name, field.name.removeprefix(f"{column.name}.")) for name, field in fields)
     yield InnerName(column.name, f"what `{function}` has after the last row of a group: {held}")
     yield InnerName(HELD, "the same before each row")
-    taken = _listed((name, variable.name) for variable, name in name_taken(column).items())
+    taken = _join_pairs((name, variable.name) for variable, name in name_taken(column).items())
     yield InnerName(ROW, f"a row of the group: {taken}" if taken else "a row of the group")
 
 
@@ -50,5 +50,5 @@ def _columns(term: Term) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _listed(pairs: Iterable[tuple[str, str]]) -> str:
+def _join_pairs(pairs: Iterable[tuple[str, str]]) -> str:
     return ", ".join(f"`{name}` is `{held}`" for name, held in pairs)

@@ -42,7 +42,7 @@ from presieve.driver.stages.decisions import GateVerdict, Goal, GoalProof, Rewri
 from presieve.driver.stages.filter_placement import FilteredDecision
 from presieve.driver.stages.group_aggregates import GroupDecision
 from presieve.driver.stages.join_key_ranges import RangeDecision
-from presieve.driver.stages.passes import Job, PlanState
+from presieve.driver.stages.passes import Optimization, PlanState
 from presieve.driver.stages.pipeline import BELOW, GROUPS, PUSHDOWN, ROWS
 from presieve.driver.stages.row_expressions import CompileDecision
 from presieve.driver.stages.scan_filters import DerivedDecision
@@ -154,7 +154,7 @@ def filtered_report(decision: FilteredDecision) -> BoundaryReport:
         residual=where,
         declined=decision.reasons,
         estimated_selectivity=decision.selectivity,
-        assumptions=_erased(ERASED_ROW, site.erases and filters),
+        assumptions=_assume_erased_error(ERASED_ROW, site.erases and filters),
     )
 
 
@@ -187,7 +187,7 @@ def range_report(decision: RangeDecision) -> DerivedReport:
         site.text if is_made else "",
         decision.skipped,
         decision.reasons,
-        _erased(ERASED_ROW, is_made and site.erases),
+        _assume_erased_error(ERASED_ROW, is_made and site.erases),
         "Join",
         (site.certificate.to_json(),) if is_made else (),
     )
@@ -215,7 +215,7 @@ def function_report(decision: ColumnDecision) -> FunctionReport:
         read=tuple(i.columns[n].name for i in use.inputs for n in sorted(i.read)),
         pruned=columns is not None,
         declined=decision.reasons,
-        assumptions=_erased(ERASED_COLUMN, decision.erases),
+        assumptions=_assume_erased_error(ERASED_COLUMN, decision.erases),
     )
     if answer is None:
         return report
@@ -249,7 +249,7 @@ def _of_tables(
     alone = (d for d in compiled if d.declined and d.site.operator in MAPS)
     why = {d.site.function: d.reasons for d in alone}
     for report in map(function_report, decisions):
-        yield _left_in_python(report, why.get(report.function, ()))
+        yield _add_reasons(report, why.get(report.function, ()))
 
 
 def compiled_report(decision: CompileDecision | GroupDecision) -> FunctionReport:
@@ -268,13 +268,13 @@ def compiled_report(decision: CompileDecision | GroupDecision) -> FunctionReport
         erases, assumed = decision.site.erases, _messages(decision.site.lifted)
     report = FunctionReport(site.operator, site.function, form=role.value)
     if not decision.is_planned:
-        return _left_in_python(report, decision.reasons)
+        return _add_reasons(report, decision.reasons)
     open_ = ({"code": a.code, "text": a.text} for a in assumed)
-    assumptions = (*open_, *_erased(ERASED_VALUE, erases))
+    assumptions = (*open_, *_assume_erased_error(ERASED_VALUE, erases))
     return replace(report, compiled=compiled, assumptions=assumptions)
 
 
-def _left_in_python(report: FunctionReport, why: tuple[Declined, ...]) -> FunctionReport:
+def _add_reasons(report: FunctionReport, why: tuple[Declined, ...]) -> FunctionReport:
     """Add the reasons why a function runs in Python."""
     notes = (Remark(COMPILING, str(reason), reason.span) for reason in why)
     return replace(report, notes=(*report.notes, *notes), not_compiled=why)
@@ -286,7 +286,7 @@ def _messages(lifted: Lifted | Declined) -> tuple[Assumption, ...]:
     return tuple(a for a in assumed if a.code == MESSAGES)
 
 
-def _erased(text: str, erases: object) -> tuple[dict[str, str], ...]:
+def _assume_erased_error(text: str, erases: object) -> tuple[dict[str, str], ...]:
     """Return the assumption that an error may disappear, if a change ``erases`` one."""
     return ({"code": MAY_ERASE_ERROR, "text": text},) if erases else ()
 
@@ -478,7 +478,7 @@ def _reason(verdict: GateVerdict) -> str:
     return ", ".join(filter(None, (keeps(verdict.candidate), verdict.decision.reason)))
 
 
-def _boundary(job: Job, decision: SiteDecision, scans: Sequence[Scans]) -> BoundaryReport:
+def _boundary(job: Optimization, decision: SiteDecision, scans: Sequence[Scans]) -> BoundaryReport:
     """Report one boundary; with all details if a report is asked for."""
     report = boundary_report(decision)
     if not job.reading.for_report:
@@ -507,11 +507,13 @@ def _boundary(job: Job, decision: SiteDecision, scans: Sequence[Scans]) -> Bound
         below = scans[site.number]
         reaches = on_request.reaches_of(decision.edit, below)
         report = replace(report, pushed_to_scan=below.filters, reaches=reaches)
-    report = replace(report, conjuncts=(*fates, *_other_fates(site, report, bool(fates))))
+    report = replace(report, conjuncts=(*fates, *_list_unmoved_fates(site, report, bool(fates))))
     return replace(report, seconds=report.seconds + time.perf_counter() - started)
 
 
-def _other_fates(site: OpenSite, report: BoundaryReport, is_pushed: bool) -> Iterator[ConjunctFate]:
+def _list_unmoved_fates(
+    site: OpenSite, report: BoundaryReport, is_pushed: bool
+) -> Iterator[ConjunctFate]:
     """Yield the outcome of each conjunct that is not moved. If the others are (``is_pushed``),
     their outcome is told elsewhere.
     """

@@ -55,7 +55,7 @@ def order_of(solution: Solution, seconds: float) -> Order:
         return Question(problem, schema, of_all_rows, min(seconds, SECONDS)).answer()
     except PresieveError as error:
         logger.warning("asking for the order of rows failed, please report it", exc_info=error)
-        return orders.unknown()
+        return orders.answer_unknown()
 
 
 @dataclass(slots=True)
@@ -75,10 +75,10 @@ class Question:
     def answer(self) -> Order:
         """Return the answer, which is determined at the first call."""
         if self._answer is None:
-            self._answer = self._decided()
+            self._answer = self._decide()
         return self._answer
 
-    def _decided(self) -> Order:
+    def _decide(self) -> Order:
         # The search loads a solver, and importing this module must not load one.
         from presieve.synthesis.order.dependence import Independent, decide
         from presieve.synthesis.order.permute import Exchange
@@ -86,16 +86,16 @@ class Question:
         seconds = SECONDS if self.seconds is None else self.seconds
         match decide(self.problem, seconds):
             case Exchange() if self.problem.fold.hidden:
-                return orders.unknown(
+                return orders.answer_unknown(
                     "it may depend on what a function gives that is declared pure"
                 )
             case Exchange() as exchange:
                 witness = self._witness(exchange)
-                return orders.dependent(witness) if witness else orders.unknown()
+                return orders.answer_dependent(witness) if witness else orders.answer_unknown()
             case Independent():
                 open_ = [a for a in self.problem.assumptions if a not in self.known]
-                return orders.independent([{"code": a.code, "text": a.text} for a in open_])
-        return orders.unknown()
+                return orders.answer_independent([{"code": a.code, "text": a.text} for a in open_])
+        return orders.answer_unknown()
 
     def _witness(self, exchange: Exchange) -> Permuted | None:
         """Run both orders on the reference interpreter; return None if their results agree."""

@@ -377,7 +377,7 @@ def _optimize_now(df: DataFrame, setting: SessionSetting, settings: Mapping[str,
     )
     if setting.listener is not None:
         setting.listener(df, data)
-    if around is not None and around.undisturbed():
+    if around is not None and around.is_undisturbed():
         # A DataFrame that refers to itself from here would never be garbage collected.
         with _lock:
             _state.kept[df] = _Kept(None if better is df else better, data, setting, around)

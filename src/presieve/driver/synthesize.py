@@ -29,7 +29,7 @@ from presieve.ir.terms import Op
 from presieve.records import replace
 from presieve.report import progress
 from presieve.report.json_fields import fields_json
-from presieve.report.row_order import Order, unknown
+from presieve.report.row_order import Order, answer_unknown
 from presieve.semantics.infix import invariant_words
 from presieve.sql.emit import emit_checked
 from presieve.sql.quoted_names import InexpressibleError
@@ -98,7 +98,9 @@ class Synthesis:
         """Whether the result depends on the order of rows within a group, under the assumptions of
         the proof. Computed on first access, in at most two seconds.
         """
-        return self._question.answer() if self._question else unknown("see what was declined")
+        return (
+            self._question.answer() if self._question else answer_unknown("see what was declined")
+        )
 
     def __str__(self) -> str:
         from presieve.report.synthesis_text import render

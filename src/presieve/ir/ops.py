@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from presieve.errors import SortError
-from presieve.ir.functions import COMPOSED, SIGNATURES
+from presieve.ir.function_signatures import COMPOSED, SIGNATURES
 from presieve.ir.sorts import (
     BOOL,
     COMPOSITES,

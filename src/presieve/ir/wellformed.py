@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 
 from presieve.errors import PresieveError
 from presieve.ir.fold import Fold, Problem, nonempty, state_vars
-from presieve.ir.functions import SIGNATURES
+from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.sorts import BOOL, Sort, strip
 from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import subterms, variables

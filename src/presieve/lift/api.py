@@ -83,7 +83,7 @@ def _attempt_lift(obj: object, form: Form | None, request: LiftRequest) -> Lifte
     try:
         return _read(attempt)
     except DeclineSignal as signal:
-        declined = _advised(obj, signal)
+        declined = _decline_with_advice(obj, signal)
         return replace(declined, behind=Behind(partial(_obstacles_behind, attempt, declined)))
     except RecursionError:
         reason = "the function is nested too deeply to be analysed"
@@ -99,7 +99,7 @@ def _obstacles_behind(attempt: LiftAttempt, first: Declined) -> tuple[Declined, 
     """Return the obstacles behind the first one. As in :func:`lift`, those come last that are in
     the way only because workers may read a name differently.
     """
-    read, tell = partial(_read_with_holes, attempt), partial(_advised, attempt.obj)
+    read, tell = partial(_read_with_holes, attempt), partial(_decline_with_advice, attempt.obj)
     with read_as_on_driver():
         main = obstacles(read, tell)
     if first.code != BY_REFERENCE and (not main or line_of(main[0]) != line_of(first)):
@@ -115,7 +115,7 @@ def _read_with_holes(attempt: LiftAttempt, holes: Holes) -> Lifted:
     return _read(replace(attempt, holes=holes))
 
 
-def _advised(obj: object, signal: DeclineSignal) -> Declined:
+def _decline_with_advice(obj: object, signal: DeclineSignal) -> Declined:
     declined = signal.declined
     reason = add_advice(declined.code, declined.reason)
     return Declined(declined.code, reason, declined.span or _place(obj))

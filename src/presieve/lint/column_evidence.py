@@ -83,11 +83,11 @@ def _evidence(
     for n in ast.walk(node):
         match n:
             case ast.arg(name, ast.expr() as hint) if name in names:
-                yield from ((name, types) for types in _hinted(hint))
+                yield from ((name, types) for types in _read_hint(hint))
             case ast.Compare(left, _, rights):
-                yield from _compared([left, *rights], names)
+                yield from _infer_from_comparison([left, *rights], names)
             case ast.BinOp(left, ast.Add(), right) | ast.AugAssign(left, ast.Add(), right):
-                yield from _added(left, right, names)
+                yield from _infer_from_addition(left, right, names)
             case ast.BinOp(left, op, right) if isinstance(op, _ARITHMETIC):
                 times = isinstance(op, ast.Sub) and not (_constants(left) or _constants(right))
                 types = (*NUMBERS, "date", "timestamp") if times else NUMBERS
@@ -107,14 +107,14 @@ def _column(node: ast.expr, names: frozenset[str]) -> str:
     return ""
 
 
-def _hinted(hint: ast.expr) -> Iterator[tuple[str, ...]]:
+def _read_hint(hint: ast.expr) -> Iterator[tuple[str, ...]]:
     written = ast.unparse(hint).removeprefix("Optional[").split("|")[0].split("[")[0].strip(" ]'")
     types = _HINTS.get(written.rpartition(".")[2])
     if types is not None:
         yield types
 
 
-def _compared(
+def _infer_from_comparison(
     sides: list[ast.expr], names: frozenset[str]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     constants = [c for side in sides for c in _constants(side)]
@@ -136,7 +136,7 @@ def _constants(node: ast.expr) -> list[object]:
     return []
 
 
-def _added(
+def _infer_from_addition(
     left: ast.expr, right: ast.expr, names: frozenset[str]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     for side, other in ((left, right), (right, left)):

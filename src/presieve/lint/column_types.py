@@ -49,7 +49,7 @@ def try_types(candidates: Mapping[str, Sequence[str]], attempt: Attempt) -> Outc
     complete = math.prod(map(len, candidates.values())) <= _COMPLETE
     best: tuple[str, ...] | None = None
     for types in _alike(candidates):
-        if _asked(types, answers, names, attempt):
+        if _ask_lifter(types, answers, names, attempt):
             return _outcome(names, types, answers, complete)
         if best is None or _is_further(answers[types], answers[best]):
             best = types
@@ -58,7 +58,7 @@ def try_types(candidates: Mapping[str, Sequence[str]], attempt: Attempt) -> Outc
     if isinstance(alike.answer, Declined) and alike.everywhere and alike.answer.code not in BY_TYPE:
         return alike
     for types in itertools.product(*candidates.values()) if complete else ():
-        if _asked(types, answers, names, attempt):
+        if _ask_lifter(types, answers, names, attempt):
             return _outcome(names, types, answers, complete)
         if _is_further(answers[types], answers[best]):
             best = types
@@ -67,7 +67,7 @@ def try_types(candidates: Mapping[str, Sequence[str]], attempt: Attempt) -> Outc
     return _outcome(names, best, answers, complete)
 
 
-def _asked(
+def _ask_lifter(
     types: tuple[str, ...],
     answers: dict[tuple[str, ...], Lifted | Declined],
     names: Sequence[str],
@@ -103,7 +103,7 @@ def _climb(
             types = (*best[:at], type_, *best[at + 1 :])
             if len(answers) >= _MOST:
                 return best
-            if _asked(types, answers, names, attempt):
+            if _ask_lifter(types, answers, names, attempt):
                 return types
             if _is_further(answers[types], answers[best]):
                 best = types

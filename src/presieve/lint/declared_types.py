@@ -123,6 +123,6 @@ def _column(name: ast.expr, type_: ast.expr, scope: SourceScope) -> str | None:
 
 def _last(node: ast.expr, scope: SourceScope) -> str:
     """Return the name of a class of PySpark's types; the empty text for others."""
-    path = scope.module.dotted(node)
+    path = scope.module.resolve_name(node)
     home, _, name = path.rpartition(".")
     return name if home.startswith("pyspark") else ""

@@ -105,7 +105,7 @@ def _of_use(module: ModuleSource, use: Use) -> Iterator[LintFinding]:
 def _target(module: ModuleSource, use: Use) -> object:
     match use.target:
         case ast.FunctionDef():
-            return module.decorated(use.scope, use.target)
+            return module.build_decorated(use.scope, use.target)
         case ast.ClassDef():
             return module.built_class(use.scope, use.target)
         case ast.Attribute(owner, name) if (bound := _method(module, use, owner, name)) is not None:
@@ -224,32 +224,32 @@ def _types(outcome: Outcome) -> str:
 
 
 def _of_decline(writer: _FindingWriter, reading: FunctionReading) -> LintFinding:
-    outcome, kept = reading.outcome, _kept(writer.use, reading)
+    outcome, gains = reading.outcome, _describe_gains(writer.use, reading)
     declined = outcome.answer
     assert isinstance(declined, Declined)
     reason, kind = declined.reason, writer.use.kind
     assert kind is not None
     if reason.startswith(AT_RUN_TIME):
-        return writer.finding(declined.span, None, reason + kept)
+        return writer.finding(declined.span, None, reason + gains)
     if declined.code == "no-returns":
         message = "only a run tells its output columns"
-        return writer.finding(declined.span, None, message + kept)
+        return writer.finding(declined.span, None, message + gains)
     tables = kind.role in (Role.GROUP_MAP, Role.MAP)
     if tables and declined.code in BY_SCHEMA:
         message = f"whether it can be read depends on the columns of its table: {reason}"
-        return writer.finding(declined.span, None, message + kept)
+        return writer.finding(declined.span, None, message + gains)
     by_type = declined.code in BY_TYPE and outcome.types and not outcome.everywhere
     types = f" (with {_types(outcome)})" if by_type else ""
     if by_type and not outcome.complete:
         message = f"not read with the types that were tried: {reason} [{declined.code}]{types}"
-        return writer.finding(declined.span, None, message + kept)
-    return writer.finding(declined.span, declined.code, reason + types + kept)
+        return writer.finding(declined.span, None, message + gains)
+    return writer.finding(declined.span, declined.code, reason + types + gains)
 
 
-def _kept(use: Use, reading: FunctionReading) -> str:
+def _describe_gains(use: Use, reading: FunctionReading) -> str:
     """What is possible although the function is not read as a whole."""
     facts = reading.facts
-    if facts is None or facts.missed("auto"):
+    if facts is None or facts.find_missed_effects("auto"):
         return ""
     gains: list[str] = []
     outputs = dict.fromkeys((*facts.keys, *(facts.passes or {})))
@@ -267,7 +267,7 @@ _EFFECTS = {"clock": "impure-clock", "random": "impure-random", "state": "impure
 
 def _effects(facts: Dataflow | None) -> Iterator[Declined]:
     """What a function does besides returning a value, as far as a code names it."""
-    for effect in () if facts is None else facts.missed():
+    for effect in () if facts is None else facts.find_missed_effects():
         code = _EFFECTS.get(effect.kind)
         if effect.kind == "effect" and "reads or writes" in effect.reason:
             code = "impure-io"

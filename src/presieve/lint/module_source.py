@@ -215,7 +215,7 @@ class ModuleSource:
         """Return what a statement binds to a name. Raises :class:`UndecidedSignal`."""
         match statement:
             case ast.FunctionDef():
-                return self.decorated(scope, statement)
+                return self.build_decorated(scope, statement)
             case ast.ClassDef():
                 return self.built_class(scope, statement)
             case ast.Assign() | ast.AnnAssign():
@@ -223,7 +223,7 @@ class ModuleSource:
                 assert value is not None
                 return self.evaluate(scope, value)
             case ast.Import(aliases):
-                return _imported(aliases, name)
+                return _import_alias(aliases, name)
             case ast.ImportFrom():
                 return self._imported_from(statement, name)
         raise UndecidedSignal(f"a statement {type(statement).__name__.lower()} binds it")
@@ -298,7 +298,7 @@ class ModuleSource:
             raise UndecidedSignal("Python leaves it out")
         return codes[0]
 
-    def decorated(self, scope: SourceScope, node: ast.FunctionDef) -> object:
+    def build_decorated(self, scope: SourceScope, node: ast.FunctionDef) -> object:
         """Build a function, and apply its decorators. Those of Spark are left out: presieve reads
         the function below them.
         """
@@ -311,18 +311,18 @@ class ModuleSource:
     def is_of_spark(self, node: ast.expr) -> bool:
         """Return whether a decorator, or the function that makes it, is one of PySpark."""
         called = node.func if isinstance(node, ast.Call) else node
-        return self.dotted(called).startswith("pyspark.")
+        return self.resolve_name(called).startswith("pyspark.")
 
     def _apply_decorator(self, scope: SourceScope, node: ast.expr, target: object) -> object:
-        if isinstance(node, ast.Call) and self.dotted(node.func) == "functools.wraps":
+        if isinstance(node, ast.Call) and self.resolve_name(node.func) == "functools.wraps":
             wrapped = self.evaluate(scope, node.args[0]) if node.args else None
             if not isinstance(target, FunctionType):
                 raise UndecidedSignal("functools.wraps is applied to another decorator's result")
             target.__wrapped__ = wrapped  # type: ignore[attr-defined]
             return target
-        if self.dotted(node) in ("staticmethod", "classmethod", "property"):
+        if self.resolve_name(node) in ("staticmethod", "classmethod", "property"):
             return {"staticmethod": staticmethod, "classmethod": classmethod, "property": property}[
-                self.dotted(node)
+                self.resolve_name(node)
             ](target)
         decorator = self.evaluate(scope, node)
         if decorator in (functools.lru_cache, functools.cache):
@@ -379,7 +379,7 @@ class ModuleSource:
 
     def _neighbour_of(self, node: ast.expr) -> ModuleSource | None:
         """Return the module of the project that an expression names."""
-        path = self.dotted(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+        path = self.resolve_name(node) if isinstance(node, ast.Name | ast.Attribute) else ""
         head = path.partition(".")[0]
         if not path or is_library(path) or head == "pyspark" or head not in self._imported_heads:
             return None
@@ -459,7 +459,7 @@ class ModuleSource:
                     names |= {a.asname or a.name: f"{module}.{a.name}" for a in aliases}
         return names
 
-    def dotted(self, node: ast.expr) -> str:
+    def resolve_name(self, node: ast.expr) -> str:
         """Return the full name of an imported object, such as ``pyspark.sql.functions.udf``. For a
         name of the file itself, return the name; for another expression, the empty text.
         """
@@ -476,7 +476,7 @@ class ModuleSource:
                 home = next((m for m in homes if _may_hold(m, name)), None)
                 return name if own or home is None else f"{home}.{name}"
             case ast.Attribute(owner, name):
-                before = self.dotted(owner)
+                before = self.resolve_name(owner)
                 return f"{before}.{name}" if before else ""
         return ""
 
@@ -517,7 +517,7 @@ def _is_around(node: ast.Lambda, code: CodeType) -> bool:
     return bool(places) and all(inside)
 
 
-def _imported(aliases: list[ast.alias], name: str) -> object:
+def _import_alias(aliases: list[ast.alias], name: str) -> object:
     for alias in aliases:
         top = alias.name.partition(".")[0]
         if name == (alias.asname or top):

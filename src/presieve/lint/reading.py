@@ -72,20 +72,20 @@ class TypeQuestion(Struct, frozen=True, dict=True):
 
     def read(self) -> FunctionReading:
         """Ask about the function."""
-        outcome = self._lifted()
+        outcome = self._lift()
         if isinstance(outcome.answer, Lifted):
             return FunctionReading(outcome)
         named = (*(self.use.keys or ()), *self._names)
-        outputs = tuple(c.name for c in self._declared) or named
-        return FunctionReading(outcome, self.facts, outputs, _assigned(self._node))
+        outputs = tuple(c.name for c in self._declared_columns) or named
+        return FunctionReading(outcome, self.facts, outputs, _find_assigned_columns(self._node))
 
     # --- the lifter -----------------------------------------------------------------------------
 
-    def _lifted(self) -> Outcome:
+    def _lift(self) -> Outcome:
         assert self.use.kind is not None
         role = self.use.kind.role
         if role in _TABLES:
-            return self._lifted_table()
+            return self._lift_table()
         if isinstance(self.target, FunctionType | MethodType) and role is not Role.TABLE_FUNCTION:
             names = self._arguments()
         else:
@@ -114,7 +114,11 @@ class TypeQuestion(Struct, frozen=True, dict=True):
         type hint says how many columns there are.
         """
         bound = isinstance(self.target, MethodType)
-        function = self.target.__func__ if isinstance(self.target, MethodType) else self._wrapped
+        function = (
+            self.target.__func__
+            if isinstance(self.target, MethodType)
+            else self._innermost_function
+        )
         assert isinstance(function, FunctionType)
         kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         every = parameters(function)[1:] if bound else parameters(function)
@@ -155,28 +159,32 @@ class TypeQuestion(Struct, frozen=True, dict=True):
         assert kind is not None
         values = kind.role is Role.ROW and not kind.whole
         candidates = fitting_types(self._node, names, values=values)
-        others = dict.fromkeys(c.type for c in self._declared if sort_of(c.type) is not None)
+        others = dict.fromkeys(
+            c.type for c in self._declared_columns if sort_of(c.type) is not None
+        )
         others = {t: None for t in others if t not in TYPES and t not in INT_RANGES}
         candidates = {n: (*t, *others) if t == TYPES else t for n, t in candidates.items()}
-        if any(c.type in INT_RANGES for c in self._declared):
+        if any(c.type in INT_RANGES for c in self._declared_columns):
             candidates = {n: tuple(sorted(t, key="bigint".__ne__)) for n, t in candidates.items()}
         if kind.role in _TABLES:
-            outputs = {c.name: c.type for c in self._declared if sort_of(c.type) is not None}
+            outputs = {
+                c.name: c.type for c in self._declared_columns if sort_of(c.type) is not None
+            }
             candidates |= {n: (outputs[n],) for n in names if n in outputs}
         return candidates
 
     @property
-    def _declared(self) -> tuple[SchemaColumn, ...]:
+    def _declared_columns(self) -> tuple[SchemaColumn, ...]:
         if self.use.returns is None:
             return ()
         return parse_returns(self.use.returns, self.use.name)
 
     @property
     def _node(self) -> ast.AST | None:
-        return definition_under(self._wrapped)
+        return definition_under(self._innermost_function)
 
     @property
-    def _wrapped(self) -> object:
+    def _innermost_function(self) -> object:
         """The function under decorators that say what they wrap."""
         function = self.target
         for _ in range(_MOST_WRAPPERS):
@@ -186,10 +194,10 @@ class TypeQuestion(Struct, frozen=True, dict=True):
 
     # --- tables ---------------------------------------------------------------------------------
 
-    def _lifted_table(self) -> Outcome:
+    def _lift_table(self) -> Outcome:
         kind = self.use.kind
         assert kind is not None
-        if not self._declared:
+        if not self._declared_columns:
             why = "its output columns are only known when the job runs"
             return Outcome((), Declined("no-returns", why), False, False)
         first: Outcome | None = None
@@ -204,7 +212,7 @@ class TypeQuestion(Struct, frozen=True, dict=True):
     def _lifted_with(self, form: Form, names: tuple[str, ...]) -> Outcome:
         """Try a table of these columns, and of those that the lifter misses."""
         while True:
-            attempt = partial(self._attempt, form, names, self._declared)
+            attempt = partial(self._attempt, form, names, self._declared_columns)
             outcome = try_types(self._candidates(names), attempt)
             missed = self._missed_column(outcome.answer)
             if not missed or missed in names or len(names) >= _MOST_NAMES:
@@ -240,8 +248,8 @@ class TypeQuestion(Struct, frozen=True, dict=True):
         come out; those that come out, but are not assigned.
         """
         named = [*(self.use.keys or ()), *self._names]
-        outputs = [c.name for c in self._declared]
-        assigned = _assigned(self._node)
+        outputs = [c.name for c in self._declared_columns]
+        assigned = _find_assigned_columns(self._node)
         options = ([n for n in named if n not in assigned or n not in outputs], outputs)
         kept = [n for n in outputs if n not in assigned]
         every = (*options, kept, [*kept, *(n for n in named if n not in assigned)])
@@ -258,7 +266,11 @@ class TypeQuestion(Struct, frozen=True, dict=True):
     @cached_property
     def _words(self) -> tuple[str, ...]:
         """All texts and attributes in the function: any of them may be a column that it reads."""
-        outputs = (c.name for c in self._declared if c.name not in _assigned(self._node))
+        outputs = (
+            c.name
+            for c in self._declared_columns
+            if c.name not in _find_assigned_columns(self._node)
+        )
         words = dict.fromkeys((*(self.use.keys or ()), *self._names, *outputs))
         for node in (n for each in self._nodes for n in ast.walk(each)):
             match node:
@@ -359,7 +371,7 @@ def _attributes() -> frozenset[str]:
     return frozenset((*dir(pd.DataFrame), *dir(pd.Series), *dir(str), *dir(dict), *dir(list)))
 
 
-def _assigned(node: ast.AST | None) -> frozenset[str]:
+def _find_assigned_columns(node: ast.AST | None) -> frozenset[str]:
     """Return the columns that a function assigns."""
     names: set[str] = set()
     for n in ast.walk(node) if node is not None else ():

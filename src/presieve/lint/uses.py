@@ -114,7 +114,7 @@ def definition(
         if isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
             return node
         if isinstance(node, ast.Call):
-            made = _made_of(node, scope)
+            made = _find_udf_function(node, scope)
             if made is None:
                 return None
             node = made
@@ -135,7 +135,7 @@ def definition(
     return None
 
 
-def _made_of(node: ast.Call, scope: SourceScope) -> ast.expr | None:
+def _find_udf_function(node: ast.Call, scope: SourceScope) -> ast.expr | None:
     """Return the function of which a call makes a UDF; None for other calls."""
     if _maker(scope.module, node.func) and node.args:
         return node.args[0]
@@ -178,7 +178,7 @@ def _nearest(target: ast.expr, scope: SourceScope) -> ast.expr | ast.FunctionDef
 
 def _maker(module: ModuleSource, node: ast.expr) -> str:
     """Return which function of PySpark makes a UDF here; the empty text for none."""
-    path = module.dotted(node)
+    path = module.resolve_name(node)
     last = path.rpartition(".")[2]
     return last if last in _MAKERS and path.startswith("pyspark.") else ""
 
@@ -238,18 +238,18 @@ class _Finder:
             self._table(node, method, owner, scope)
         elif method in _STREAMS and node.args:
             refusal = ("streaming", f"{method} is for streams, which are left alone")
-            self._refused(node.args[0], method, refusal, scope)
+            self._add_refusal(node.args[0], method, refusal, scope)
         elif method in _RDDS or (method in _ON_RDD and _is_rdd(owner)):
             for argument in node.args:
                 if definition(argument, scope) is not None:
-                    self._refused(argument, method, _NO_PLAN, scope)
+                    self._add_refusal(argument, method, _NO_PLAN, scope)
 
     def _is_type(self, node: ast.expr) -> bool:
         called = node.func if isinstance(node, ast.Call) else node
         is_text = isinstance(node, ast.Constant | ast.JoinedStr)
-        return is_text or self.module.dotted(called).startswith("pyspark.sql.types.")
+        return is_text or self.module.resolve_name(called).startswith("pyspark.sql.types.")
 
-    def _refused(
+    def _add_refusal(
         self, target: ast.expr, method: str, refusal: tuple[str | None, str], scope: SourceScope
     ) -> None:
         use = Use(_name_of(target), method, None, target, scope, target, refusal=refusal)
@@ -259,7 +259,7 @@ class _Finder:
         if holder not in ("udf", "udtf") or len(node.args) < 2:
             return
         target = node.args[1]
-        if isinstance(target, ast.Call) and _made_of(target, scope) is not None:
+        if isinstance(target, ast.Call) and _find_udf_function(target, scope) is not None:
             return  # it is in the list by itself
         way = "register" if holder == "udf" else "udtf"
         self._udf(way, target, _options(node, 2), scope)

@@ -104,7 +104,7 @@ def _move_conjuncts(path: Path) -> Iterator[Moved]:
         match operator:
             case Filter(conjuncts):
                 for number, conjunct in enumerate(conjuncts):
-                    term, reads, weaker = below.down(level, conjunct.term, conjunct.refs)
+                    term, reads, weaker = below.carry_down(level, conjunct.term, conjunct.refs)
                     yield Moved(level, number, term, copied or weaker, reads)
             case JoinPreserved(on=on) | JoinNullable(on=on) | JoinExistence(on=on):
                 for number, conjunct in enumerate(on):
@@ -112,7 +112,7 @@ def _move_conjuncts(path: Path) -> Iterator[Moved]:
                     if not isinstance(term, Declined):
                         term = below_condition(operator, term)
                     if not isinstance(term, Declined):
-                        term, reads, _ = below.down(level, term, conjunct.refs)
+                        term, reads, _ = below.carry_down(level, term, conjunct.refs)
                         yield Moved(level, number, term, True, reads)
             case _:
                 pass
@@ -134,7 +134,7 @@ class _Below:
         self._path = path
         self._known: dict[tuple[int, frozenset[int]], frozenset[int] | None] = {}
 
-    def down(
+    def carry_down(
         self, level: int, conjunct: Term | Declined, reads: frozenset[int]
     ) -> tuple[Term | Declined, frozenset[int], bool]:
         """Return the conjunct below ``level`` operators, its attributes there, and whether it got

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from presieve.certificate.check import make_solver
+from presieve.certificate.checker import make_solver
 from presieve.ir.ops import app, sql_conjuncts
 from presieve.ir.terms import SQL_TRUE, Op, Term
 from presieve.ir.walk import variables

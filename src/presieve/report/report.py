@@ -131,7 +131,7 @@ class Report:
                 "checking": self.data.checking,
                 "compiling": self.data.compiling,
             },
-            "boundaries": [{**boundary_json(b), **self._measured(b)} for b in self.boundaries],
+            "boundaries": [{**boundary_json(b), **self._sum_up_runs(b)} for b in self.boundaries],
             "functions": [fields_json(f) for f in self.functions],
             "derived": [fields_json(d, "certificates") for d in self.derived],
             "contract": [fields_json(s) for s in self.scans],
@@ -144,7 +144,7 @@ class Report:
             "measured": fields_json(self.data.measured) if self.data.measured else None,
         }
 
-    def _measured(self, boundary: BoundaryReport) -> dict[str, Any]:
+    def _sum_up_runs(self, boundary: BoundaryReport) -> dict[str, Any]:
         """What was measured at a boundary's function, in both runs."""
         measured = self.data.measured
         if measured is None:

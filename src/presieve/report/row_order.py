@@ -81,18 +81,18 @@ INDEPENDENT = "the result does not depend on the order of rows (proved)"
 UNKNOWN = "it is not known whether the result depends on the order of rows"
 
 
-def dependent(witness: Permuted) -> Order:
+def answer_dependent(witness: Permuted) -> Order:
     """The answer that a witness shows."""
     return Order("dependent", DEPENDENT[witness.cause], witness)
 
 
-def independent(assumptions: list[dict[str, str]]) -> Order:
+def answer_independent(assumptions: list[dict[str, str]]) -> Order:
     """The answer that was proved, given the assumptions."""
     conditions = "".join(f", if {a['text']}" for a in assumptions)
     return Order("independent", INDEPENDENT + conditions, None, assumptions)
 
 
-def unknown(why: str = "") -> Order:
+def answer_unknown(why: str = "") -> Order:
     """The answer if nothing was shown or proved."""
     return Order("unknown", f"{UNKNOWN}: {why}" if why else UNKNOWN)
 

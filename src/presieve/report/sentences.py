@@ -252,7 +252,7 @@ def side_titles(data: ReportData, sides: Sequence[str]) -> dict[str, str]:
     return {"written": "As written", "filtered": "With the filter", "runs": runs}
 
 
-def scanned(rows: int, stored: int | None) -> str:
+def describe_scan(rows: int, stored: int | None) -> str:
     """The measured number of rows out of a scan, and whether it skipped some of those that are
     stored.
     """
@@ -340,11 +340,11 @@ def no_code(boundary: BoundaryReport) -> str:
 def tell_reason(declined: Declined) -> str:
     """A reason, and what comes behind it once it is removed."""
     file = declined.span.file if declined.span else None
-    later = (f"; and then {_placed(d, file)}" for d in declined.behind())
+    later = (f"; and then {_write_with_line(d, file)}" for d in declined.behind())
     return "".join((str(declined), *later))
 
 
-def _placed(declined: Declined, file: str | None) -> str:
+def _write_with_line(declined: Declined, file: str | None) -> str:
     """A reason with its line in front, if it is in this file."""
     if declined.span is None or declined.span.file != file:
         return str(declined)

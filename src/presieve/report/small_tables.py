@@ -32,7 +32,7 @@ class MarkedCell(Struct, frozen=True):
     mark: Mark = ""
 
     @property
-    def starred(self) -> str:
+    def text_with_star(self) -> str:
         """The text, with a star if it differs, for readers who see no colours."""
         return f"{self.text} *" if self.mark == "differs" else self.text
 
@@ -46,7 +46,7 @@ class Grid(Struct, frozen=True):
 
     def lines(self) -> Iterator[str]:
         """The aligned lines of the table, the head first."""
-        rows = [self.head, *([c.starred for c in row] for row in self.body)]
+        rows = [self.head, *([c.text_with_star for c in row] for row in self.body)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:
             yield "  ".join(f"{text:<{w}}" for text, w in zip(row, widths, strict=True)).rstrip()

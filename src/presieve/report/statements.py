@@ -85,7 +85,7 @@ def _claim(b: BoundaryReport, data: ReportData) -> MarkedText:
         return (*claim, (" is never true, so no row reaches it.", False))
     share = b.estimated_selectivity
     share_text = f", {sentences.about(share)}" if share is not None else ""
-    rest = (f"{share_text}{_kept_groups(b)}.{_left(b)}", False)
+    rest = (f"{share_text}{_tell_guarded_groups(b)}.{_tell_residual(b)}", False)
     if replaced:
         return (*_no_row(name), (", from rows with ", False), (b.prefilter, True), rest)
     rows = (("Only rows with ", False), (b.prefilter, True))
@@ -97,7 +97,7 @@ def _no_row(name: str) -> MarkedText:
     return (("No row reaches ", False), (name, True), (text, False))
 
 
-def _kept_groups(b: BoundaryReport) -> str:
+def _tell_guarded_groups(b: BoundaryReport) -> str:
     """Which other rows pass, if the plan checks conditions while it runs."""
     guarded = [d["text"] for d in b.discharged if d["by"] == BY_GUARD]
     if not guarded:
@@ -105,7 +105,7 @@ def _kept_groups(b: BoundaryReport) -> str:
     return f", and all rows of groups in which it may not hold that {' and that '.join(guarded)}"
 
 
-def _left(b: BoundaryReport) -> str:
+def _tell_residual(b: BoundaryReport) -> str:
     """What is left of the filter above."""
     match b.kind:
         case "exact":
@@ -145,13 +145,13 @@ def _rests_on(assumptions: Iterable[dict[str, str]], known: Sequence[dict[str, s
     facts = [f"{text} ({by.partition(', ')[0]})" for text, by in evidence]
     proof = "This is proven without assumptions."
     if facts:
-        proof = f"This is proven, given that {_joined(facts)}."
+        proof = f"This is proven, given that {_join_texts(facts)}."
     if conditions:
-        proof = f"This holds if {_joined(conditions)}."
+        proof = f"This holds if {_join_texts(conditions)}."
     return f"{proof} {_effects(every)}".rstrip()
 
 
-def _joined(texts: Sequence[str]) -> str:
+def _join_texts(texts: Sequence[str]) -> str:
     return "; ".join(dict.fromkeys(texts))
 
 
@@ -191,7 +191,7 @@ def functions_alone(data: ReportData) -> tuple[FunctionReport, ...]:
     )
 
 
-class Step(Struct, frozen=True):
+class RowStep(Struct, frozen=True):
     """A step on the way of the rows, from the result down: conditions or names as ``code``, and
     ``notes``. ``new`` says that it is not in the plan as written.
     """
@@ -202,43 +202,43 @@ class Step(Struct, frozen=True):
     new: bool = False
 
 
-def flow(b: BoundaryReport, data: ReportData) -> Iterator[Step]:
+def flow(b: BoundaryReport, data: ReportData) -> Iterator[RowStep]:
     """What the rows of a function meet, from the result down."""
-    yield Step("Filter, as written", (b.where,))
+    yield RowStep("Filter, as written", (b.where,))
     moved = is_moved(b, data.changed)
     if moved:
         yield _residual(b)
     yield _function(b, data)
     if not moved:
-        yield Step("Pre-filter", (), (f"none: {_why(b)}",))
+        yield RowStep("Pre-filter", (), (f"none: {_why(b)}",))
         return
     notes = [f"strength {sentences.strength(b.strength)}"] if b.strength else []
     if b.estimated_selectivity is not None:
         notes.append(f"keeps {sentences.tell_kept(b)} of the rows")
-    yield Step("Pre-filter, below it", (b.prefilter,), tuple(notes), new=True)
+    yield RowStep("Pre-filter, below it", (b.prefilter,), tuple(notes), new=True)
     missed = (f"not pushed to the scan: `{r.text}`: {r.why}" for r in b.reaches if not r.reached)
     pushed = () if b.pushed_to_scan else ("none",)
-    yield Step("Filters that reach the file scan", b.pushed_to_scan, (*pushed, *missed))
+    yield RowStep("Filters that reach the file scan", b.pushed_to_scan, (*pushed, *missed))
 
 
-def _function(b: BoundaryReport, data: ReportData) -> Step:
+def _function(b: BoundaryReport, data: ReportData) -> RowStep:
     """The function, and what runs in its place."""
     if b.kind == "empty" and is_moved(b, data.changed):
-        return Step("Function", (b.function or b.operator,), ("gets no row",), new=True)
+        return RowStep("Function", (b.function or b.operator,), ("gets no row",), new=True)
     if is_replaced(b, data) and b.compiled is not None:
         how = f"does not run: Spark computes its result, by {sentences.FORMS[b.compiled.form]}"
-        return Step("Function", (b.function,), (how,), new=True)
-    return Step("Function" if b.function else "Operator", (b.function or b.operator,))
+        return RowStep("Function", (b.function,), (how,), new=True)
+    return RowStep("Function" if b.function else "Operator", (b.function or b.operator,))
 
 
-def _residual(b: BoundaryReport) -> Step:
+def _residual(b: BoundaryReport) -> RowStep:
     """What is left of the filter."""
     heading = "Residual, left above"
     if b.kind == "exact":
-        return Step(heading, (), (sentences.NOTHING_LEFT,), new=True)
+        return RowStep(heading, (), (sentences.NOTHING_LEFT,), new=True)
     if b.kind == "empty":
-        return Step(heading, (), ("the filter is never true, so the result is empty",), new=True)
+        return RowStep(heading, (), ("the filter is never true, so the result is empty",), new=True)
     notes = [b.stays] if b.stays else []
     if b.residual_strength and b.kind in sentences.WITH_RESIDUAL:
         notes.insert(0, sentences.RESIDUAL_STRENGTHS[b.residual_strength])
-    return Step(heading, (b.residual,), tuple(notes), new=b.kind != "partial")
+    return RowStep(heading, (b.residual,), tuple(notes), new=b.kind != "partial")

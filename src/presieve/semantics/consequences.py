@@ -21,7 +21,7 @@ from typing import TypeAlias
 from presieve.ir.ops import app, negate, sql_conjunction, sql_disjunction
 from presieve.ir.sorts import TIMESTAMP
 from presieve.ir.terms import App, Lit, Op, Term, int_lit, lit, literal_value, string_lit
-from presieve.semantics.functions import FUNCTIONS, SQUARE
+from presieve.semantics.function_meanings import FUNCTIONS, SQUARE
 from presieve.semantics.pattern_prefixes import beginning, part
 from presieve.semantics.preimages import CASELESS, least, starts_with
 from presieve.semantics.values import INT_RANGES
@@ -127,7 +127,7 @@ def _is_number(text: Term) -> bool:
     return isinstance(text, App) and text.op is Op.TEXT_OF_INT
 
 
-def implied(op: Op, computed: Term, constant: Term) -> Term | None:
+def find_implied(op: Op, computed: Term, constant: Term) -> Term | None:
     """A predicate on the arguments that is true where ``computed op constant`` is, by Spark's
     operator; None if nothing is known.
     """
@@ -137,7 +137,7 @@ def implied(op: Op, computed: Term, constant: Term) -> Term | None:
     return None if rule is None else rule(op, computed, constant)
 
 
-def implied_by_unequal(computed: Term, constant: Term) -> Term | None:
+def find_implied_by_unequal(computed: Term, constant: Term) -> Term | None:
     """A predicate on the arguments that is true where the value is not this constant."""
     match computed, constant:
         case App(op, (text, *parameters)), Lit(_, str() as unwanted) if op in _KEEPS_EMPTY:
@@ -154,12 +154,12 @@ def _contains(text: Term, parts: Iterable[str]) -> Term | None:
     return sql_conjunction(tests) if tests else None
 
 
-def _part_of(op: Op, computed: App, constant: Lit) -> Term | None:
+def _infer_from_part(op: Op, computed: App, constant: Lit) -> Term | None:
     """A part of a text is in the text."""
     return _contains(computed.args[0], [str(constant.value)]) if op is Op.SQL_EQ else None
 
 
-def _words(op: Op, computed: App, constant: Lit) -> Term | None:
+def _infer_from_words(op: Op, computed: App, constant: Lit) -> Term | None:
     """Each word stands in the text, whatever stands between them."""
     text, between = computed.args
     if op is not Op.SQL_EQ or not isinstance(between, Lit):
@@ -170,7 +170,7 @@ def _words(op: Op, computed: App, constant: Lit) -> Term | None:
     return _contains(text, wanted.split())
 
 
-def _substituted(op: Op, computed: App, constant: Lit) -> Term | None:
+def _infer_from_replacement(op: Op, computed: App, constant: Lit) -> Term | None:
     """A character that is not in the replacement comes from the text."""
     text, _, _, by = computed.args
     replacement = str(by.value) if isinstance(by, Lit) else "\\"
@@ -179,19 +179,19 @@ def _substituted(op: Op, computed: App, constant: Lit) -> Term | None:
     return _contains(text, (c for c in str(constant.value) if c not in replacement))
 
 
-def _recased(op: Op, computed: App, constant: Lit) -> Term | None:
+def _infer_from_case(op: Op, computed: App, constant: Lit) -> Term | None:
     """A character that no other one becomes is in the text; nothing becomes of an empty text."""
     text, name = computed.args
     wanted = str(constant.value)
     if op is not Op.SQL_EQ or not wanted or not isinstance(name, Lit):
         return None
-    kept = [c for c in wanted if c not in _changed() and ord(c) < CASELESS]
+    kept = [c for c in wanted if c not in _list_case_results() and ord(c) < CASELESS]
     present = app(Op.SQL_NOT, app(Op.SQL_EQ, text, string_lit("")))
     return _contains(text, kept) or present
 
 
 @cache
-def _changed() -> frozenset[str]:
+def _list_case_results() -> frozenset[str]:
     """The characters that another one becomes, alone or with others, by a method of any name."""
     letters: set[str] = set()
     for c in map(chr, range(CASELESS)):
@@ -201,7 +201,7 @@ def _changed() -> frozenset[str]:
     return frozenset(letters)
 
 
-def _counted(op: Op, computed: App, constant: Lit) -> Term | None:
+def _infer_from_count(op: Op, computed: App, constant: Lit) -> Term | None:
     """A part that is counted, or has a place, is in the text."""
     text, part_text = computed.args
     number = literal_value(constant)
@@ -216,7 +216,7 @@ def _counted(op: Op, computed: App, constant: Lit) -> Term | None:
     return app(Op.TEXT_CONTAINS, text, part_text) if enough.get(op) else None
 
 
-def _found(op: Op, computed: App, constant: Lit) -> Term | None:
+def _infer_from_match(op: Op, computed: App, constant: Lit) -> Term | None:
     """A pattern that is found leaves its characters in the text."""
     text, *parameters = computed.args
     pattern, flags = (a.value if isinstance(a, Lit) else a for a in parameters)
@@ -270,12 +270,12 @@ def _local(op: Op, computed: App, constant: Lit) -> Term | None:
 _DAY = 86_400_000_000
 _KEEPS_EMPTY = (Op.TEXT_WORDS, Op.TEXT_RECASED, Op.TEXT_SUBSTITUTED)
 _IMPLIED: dict[Op, Rule] = {
-    Op.TEXT_WORDS: _words,
-    Op.TEXT_RECASED: _recased,
-    **dict.fromkeys(_PARTS, _part_of),
-    Op.TEXT_SUBSTITUTED: _substituted,
-    Op.TEXT_FOUND: _found,
-    **dict.fromkeys((Op.TEXT_COUNT, Op.TEXT_FIND, Op.TEXT_RFIND), _counted),
+    Op.TEXT_WORDS: _infer_from_words,
+    Op.TEXT_RECASED: _infer_from_case,
+    **dict.fromkeys(_PARTS, _infer_from_part),
+    Op.TEXT_SUBSTITUTED: _infer_from_replacement,
+    Op.TEXT_FOUND: _infer_from_match,
+    **dict.fromkeys((Op.TEXT_COUNT, Op.TEXT_FIND, Op.TEXT_RFIND), _infer_from_count),
     Op.FLOAT_CALL: _call,
     Op.LOCAL_TIME: _local,
 }

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from presieve.ir.sorts import BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ, Decimal, strip
 from presieve.ir.terms import NONEMPTY, App, Lit, Op, Scope, Term, Var, literal_value
-from presieve.semantics.functions import WHITESPACE
+from presieve.semantics.function_meanings import WHITESPACE
 from presieve.semantics.values import to_python
 
 _RUNS = {Scope.ACC: "s.", Scope.TWIN: "t.", Scope.ROW: "", Scope.KEY: "", Scope.OUT: ""}

@@ -17,8 +17,8 @@ from typing import Any
 
 from presieve.ir.terms import Op
 from presieve.semantics import pairwise_sums
-from presieve.semantics.functions import FUNCTIONS
-from presieve.semantics.functions import Undefined as Undefined
+from presieve.semantics.function_meanings import FUNCTIONS
+from presieve.semantics.function_meanings import Undefined as Undefined
 from presieve.semantics.values import Value, same
 
 # Values have the right sorts here, because terms are well-sorted by construction; the operators

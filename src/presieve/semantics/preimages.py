@@ -24,7 +24,7 @@ from presieve.ir.ops import app, conjunction, disjunction, negate, sql_conjuncti
 from presieve.ir.sorts import DATE, STRING, TIMESTAMP, strip
 from presieve.ir.terms import App, Lit, Op, Term, float_lit, int_lit, lit, literal_value, string_lit
 from presieve.ir.walk import subterms
-from presieve.semantics.functions import FUNCTIONS, Undefined, first_day
+from presieve.semantics.function_meanings import FUNCTIONS, Undefined, first_day
 from presieve.semantics.pattern_prefixes import anywhere
 from presieve.semantics.thresholds import AS_SPARK, DOUBLES, MIRRORED, STEPS, threshold
 from presieve.semantics.values import INT_RANGES
@@ -360,7 +360,7 @@ def _zfill(op: Op, computed: App, constant: Lit) -> Term | None:
     return sql_disjunction(app(op, text, string_lit(t)) for t in few) if few else _never(computed)
 
 
-def _found(op: Op, computed: App, constant: Lit) -> Term | None:
+def _invert_match_count(op: Op, computed: App, constant: Lit) -> Term | None:
     """The preimage of a number of matches where only their existence is asked."""
     text, pattern, flags = computed.args
     matches = app(Op.TEXT_MATCHES, text, string_lit(anywhere(str(_text(pattern)))), flags)
@@ -558,7 +558,7 @@ PREIMAGES: dict[Op, Preimage] = {
     Op.TEXT_CONCAT: _concat,
     Op.TEXT_REVERSE: _reverse,
     Op.TEXT_ZFILL: _zfill,
-    Op.TEXT_FOUND: _found,
+    Op.TEXT_FOUND: _invert_match_count,
     Op.TEXT_OF_INT: _of_int,
     Op.INT_RATIO: _ratio,
     Op.INT_QUOTIENT: _integer_preimage(lambda c, n: int_lit(n * _number(c.args[1]))),

@@ -81,7 +81,7 @@ def may_lose(prefilter: Term) -> Term:
         for v in _scanned_columns(part)
         if v not in set(_only_null_tested(part))
     ]
-    zeros = [v for part, v in scanned for c in _comparisons(part) if c.left == v and _one_zero(c)]
+    zeros = [v for part, v in scanned for c in _comparisons(part) if c.left == v and _loses_zero(c)]
     doubles = dict.fromkeys(v for _, v in scanned)
     return disjunction([*map(_is_nan, doubles), *map(_is_zero, dict.fromkeys(zeros))])
 
@@ -111,7 +111,7 @@ def losses(condition: Term, beside: Term = TRUE) -> Iterator[Loss]:
     for part in parts:
         suspects = set(_scanned_columns(part)) - bounded
         for c in _comparisons(part):
-            if c.left in suspects or _is_moved(c) or _one_zero(c):
+            if c.left in suspects or _is_moved(c) or _loses_zero(c):
                 yield Loss(c.left, c.sign, c.constant)
         reported = {c.left for c in _comparisons(part)} | set(_only_null_tested(part))
         yield from map(Loss, suspects - reported)
@@ -192,7 +192,7 @@ def _is_moved(comparison: _Comparison) -> bool:
     return False
 
 
-def _one_zero(comparison: _Comparison) -> bool:
+def _loses_zero(comparison: _Comparison) -> bool:
     """Whether a zero passes the filter, but not the check against its dictionary."""
     constant = comparison.constant
     if strip(constant.sort) != FLOAT or literal_value(constant) != 0:

@@ -33,7 +33,7 @@ class SortKey(Struct, frozen=True):
     descending: bool = False
     nulls_first: bool = True
 
-    def moved(self, value: int, by: Distance) -> int:
+    def shift(self, value: int, by: Distance) -> int:
         """The value at this distance from a value."""
         return value - by.number if self.descending else value + by.number
 
@@ -231,7 +231,7 @@ def _before(order: tuple[SortKey, ...], values: list[tuple[Term, Term]]) -> Term
 
 def _beside(key: SortKey, by: Distance) -> Term:
     """The value at this distance from that of ROW."""
-    return app(Op.SQL_INT_ADD, key.value, int_lit(key.moved(0, by)))
+    return app(Op.SQL_INT_ADD, key.value, int_lit(key.shift(0, by)))
 
 
 def _beyond(window: Window) -> Iterator[Term]:

@@ -5,7 +5,7 @@ Options are flattened to (is present, value) and tuples to their components, so 
 the solver. Strings become points of a dense order, which is sound because every total order embeds
 in the reals and validity without quantifiers carries over. Dates, timestamps and decimals become
 integers. For doubles see :mod:`presieve.smt.floats`, for functions of single values
-:mod:`presieve.smt.functions`. A term that the IR leaves unspecified (GET of none) may have any
+:mod:`presieve.smt.function_facts`. A term that the IR leaves unspecified (GET of none) may have any
 value.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from presieve.ir.functions import SIGNATURES
+from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.sorts import BOOL, FLOAT, SEQUENCE, TEXTS, Option, Sort, Tuple, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.ir.walk import subterms
@@ -35,7 +35,7 @@ from presieve.smt.encodings import (
     sql_equal,
 )
 from presieve.smt.floats import FloatEnc
-from presieve.smt.functions import FunctionSymbols
+from presieve.smt.function_facts import FunctionSymbols
 from presieve.smt.smtlib import (
     FALSE,
     TRUE,
@@ -188,7 +188,7 @@ class Encoder:
     def _literal(self, node: Lit) -> Enc:
         if isinstance(node.sort, Option):
             if node.value is None:
-                return OptionEnc(FALSE, self._default(node.sort.of))
+                return OptionEnc(FALSE, self._encode_default(node.sort.of))
             return OptionEnc(TRUE, self._literal(Lit(node.sort.of, node.value)))
         value = literal_value(node)
         match value:
@@ -203,12 +203,12 @@ class Encoder:
             case None:
                 raise AssertionError("only options have none")
 
-    def _default(self, sort: Sort) -> Enc:
+    def _encode_default(self, sort: Sort) -> Enc:
         match sort:
             case Tuple(of):
-                return TupleEnc(tuple(self._default(s) for s in of))
+                return TupleEnc(tuple(self._encode_default(s) for s in of))
             case Option(of):
-                return OptionEnc(FALSE, self._default(of))
+                return OptionEnc(FALSE, self._encode_default(of))
         if sort == FLOAT:
             return floats.literal(0.0)
         return FALSE if sort == BOOL else "0.0" if sort in TEXTS else "0"

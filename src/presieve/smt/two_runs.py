@@ -171,7 +171,7 @@ class Runs:
         twin_env = {(Scope.TWIN, n): v for (s, n), v in twin.env.items() if s is Scope.ACC}
         return {**run.env, **twin_env}
 
-    def present(self, run: Run) -> str:
+    def has_result(self, run: Run) -> str:
         """State that the run has a result at all: under GROUP BY only if it has a row."""
         return run.nonempty if self.problem.mode is Mode.GROUPED else TRUE
 
@@ -186,7 +186,7 @@ class Runs:
             same_encoding(out[Scope.OUT, o.name], out_twin[Scope.OUT, o.name])
             for o in self.fold.outputs
         ]
-        raises = s_and([self.present(twin), self.finish_raises(twin)])
+        raises = s_and([self.has_result(twin), self.finish_raises(twin)])
         both = s_and([accepted, accepted_twin, *equal])
         neither = s_and([s_not(accepted), s_not(accepted_twin)])
         return s_and([s_not(raises), s_or([both, neither])])
@@ -199,7 +199,7 @@ class Runs:
         where = self.problem.where
         (a, run), (b, twin) = first, second
         a, b = (
-            self.encoder.name(s_or([x, s_and([self.present(r), self.finish_raises(r)])]))
+            self.encoder.name(s_or([x, s_and([self.has_result(r), self.finish_raises(r)])]))
             for x, r in ((a, run), (b, twin))
         )
         accepted, accepted_twin = self.passes(run, where), self.passes(twin, where)
@@ -217,7 +217,7 @@ class Runs:
         raised, start = self.through(self.initial(), before)
         ends = [self.through(start, rows) for rows in ([row, *after], after)]
         (late, run), (early, twin) = ends
-        ending = [s_and([self.present(r), self.finish_raises(r)]) for r in (run, twin)]
+        ending = [s_and([self.has_result(r), self.finish_raises(r)]) for r in (run, twin)]
         quiet = s_not(s_or([raised, late, early, *ending]))
         accepted = [self.passes(r, self.problem.where) for r in (run, twin)]
         alike = self.result_agrees(run, twin, *accepted)
@@ -232,7 +232,7 @@ class Runs:
 
     def passes(self, run: Run, post: Term) -> str:
         """State that the run has a result and the filter ``post`` keeps it."""
-        return s_and([self.present(run), self.is_true(post, self.outputs(run))])
+        return s_and([self.has_result(run), self.is_true(post, self.outputs(run))])
 
     def either(self, condition: str, a: Run, b: Run) -> Run:
         """Choose one of two runs by a condition."""
@@ -240,7 +240,7 @@ class Runs:
 
     def matters(self, run: Run) -> str:
         """The original run has a result to compare with: there is a group, and nothing raised."""
-        return s_and([self.present(run), s_not(self.finish_raises(run))])
+        return s_and([self.has_result(run), s_not(self.finish_raises(run))])
 
 
 def follows(

@@ -20,7 +20,7 @@ from presieve.ir.ops import app, sql_conjunction, sql_disjunction
 from presieve.ir.sorts import BOOL, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, App, Lit, Op, Term, Var, lit
 from presieve.ir.walk import size, variables
-from presieve.semantics.functions import Undefined
+from presieve.semantics.function_meanings import Undefined
 from presieve.semantics.interpret import evaluate
 
 _NEVER_NULL = {Op.SQL_IS_NULL, Op.SQL_IS_NAN, Op.SQL_EQ_NULLSAFE}

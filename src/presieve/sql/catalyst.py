@@ -19,7 +19,7 @@ from presieve.ir.walk import rewrite, variables
 from presieve.records import replace
 from presieve.semantics.types import decimal_type, parts_of, row_sort_of, sort_of
 from presieve.semantics.values import INT_RANGES, INTEGERS, text_of
-from presieve.sql import coerce, conditional, functions, whole_decimals
+from presieve.sql import coerce, conditional, function_texts, whole_decimals
 from presieve.sql.case_values import CaseValue, Value
 from presieve.sql.catalyst_tree import (
     MEANING,
@@ -264,7 +264,7 @@ def cast_of(node: ExprNode, inner: Typed, context: ReadingContext) -> Typed:
         return inner
     operand = inner.operand
     if isinstance(operand, Constant):
-        return Typed(cast(operand, target, _zone(node)), target)
+        return Typed(cast(operand, target, _read_zone(node)), target)
     if isinstance(operand, AsInstant | AsText):
         raise DeclineSignal("sql-unsupported", f"a cast to {target} of a cast to {inner.type}")
     if isinstance(operand, AsDecimal):
@@ -278,9 +278,9 @@ def cast_of(node: ExprNode, inner: Typed, context: ReadingContext) -> Typed:
     if digits and wanted and digits[1] == wanted[1] and digits[0] <= wanted[0]:
         return Typed(operand, target)
     if target == "date" and inner.type in ("timestamp", "timestamp_ntz"):
-        return Typed(functions.day_of(operand, _zone(node)), target)
+        return Typed(function_texts.day_of(operand, _read_zone(node)), target)
     if target == "string" and inner.type in (*INTEGERS, "float", "double"):
-        return Typed(functions.read_shown_number(operand), target)
+        return Typed(function_texts.read_shown_number(operand), target)
     if inner.type in INTEGERS:
         if target in INTEGERS and INTEGERS.index(inner.type) < INTEGERS.index(target):
             return Typed(operand, target)
@@ -291,7 +291,7 @@ def cast_of(node: ExprNode, inner: Typed, context: ReadingContext) -> Typed:
     raise DeclineSignal("sql-unsupported", f"a cast from {inner.type} to {target} is not supported")
 
 
-def _zone(node: ExprNode) -> str:
+def _read_zone(node: ExprNode) -> str:
     """The time zone in which an expression reads instants; "" if it needs none."""
     zone = node.fields.get("timeZoneId")
     return zone if isinstance(zone, str) else ""
@@ -331,20 +331,20 @@ def _constant_function(node: ExprNode, context: ReadingContext) -> Typed:
 def _value_function(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate a function of single values, with the same arguments as in SQL text."""
     operands = [meaning(child, context) for child in node.children]
-    term = functions.read_call(node.entry.sql, [f.operand for f in operands], _zone(node))
+    term = function_texts.read_call(node.entry.sql, [f.operand for f in operands], _read_zone(node))
     base = strip(term.sort)
     return Typed(
         term, operands[0].type if base == INT == sort_of(operands[0].type) else NAMES[base]
     )
 
 
-def _element(node: ExprNode, context: ReadingContext) -> Typed:
+def _translate_element(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate an element of an array, or a value of a map."""
     if node.entry is composites.ELEMENT_AT and node.fields.get("failOnError") is not False:
         raise DeclineSignal("sql-unsupported", "element_at may raise: write try_element_at")
     operands = [meaning(child, context) for child in node.children]
     name = node.entry.sql or composites.TRY_ELEMENT_AT.sql
-    term = functions.read_call(name, [f.operand for f in operands], _zone(node))
+    term = function_texts.read_call(name, [f.operand for f in operands], _read_zone(node))
     return Typed(term, list(_parts(operands[0]).values())[-1])
 
 
@@ -354,13 +354,13 @@ def _field(node: ExprNode, context: ReadingContext) -> Typed:
     names, at = list(_parts(struct)), node.fields.get("ordinal")
     if not isinstance(at, int) or at >= len(names):
         raise shape("a field has no number")
-    return Typed(functions.read_field(struct.operand, names[at]), _parts(struct)[names[at]])
+    return Typed(function_texts.read_field(struct.operand, names[at]), _parts(struct)[names[at]])
 
 
 def _array_function(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate ``array_size``, ``array_position`` and ``map_keys``."""
     operands = [meaning(child, context) for child in node.children]
-    term = functions.read_call(node.entry.sql, [f.operand for f in operands], _zone(node))
+    term = function_texts.read_call(node.entry.sql, [f.operand for f in operands], _read_zone(node))
     keys = _parts(operands[0]).get("0")
     return Typed(term, node.entry.result or f"array<{keys}>")
 
@@ -379,7 +379,7 @@ def _trim(word: str) -> Rule:
 
     def convert(node: ExprNode, context: ReadingContext) -> Typed:
         text, characters = (meaning(child, context) for child in node.children)
-        return Typed(functions.read_trim(word, characters.operand, text.operand), "string")
+        return Typed(function_texts.read_trim(word, characters.operand, text.operand), "string")
 
     return convert
 
@@ -424,7 +424,7 @@ _VALUE_FUNCTIONS = (
     *(numeric.PMOD, times.UNIX_DATE, times.YEAR, times.MONTH, times.DAY_OF_MONTH, times.WEEKDAY),
     *(times.HOUR, times.MINUTE, times.SECOND),
 )
-"""These are read by their names in SQL text (:mod:`presieve.sql.functions`)."""
+"""These are read by their names in SQL text (:mod:`presieve.sql.function_texts`)."""
 
 _ARITHMETIC = (numeric.ADD, numeric.SUBTRACT, numeric.MULTIPLY, numeric.DIVIDE)
 _CONSTANTS = (times.DATE_FROM_UNIX_DATE, times.MICROS_TO_TIMESTAMP, textual.UNHEX)
@@ -450,7 +450,7 @@ RULES: dict[Entry, Rule] = {
     choices.COALESCE: _coalesce,
     composites.ARRAY_CONTAINS: _aside,
     composites.GET_STRUCT_FIELD: _field,
-    **dict.fromkeys((composites.GET, composites.ELEMENT_AT), _element),
+    **dict.fromkeys((composites.GET, composites.ELEMENT_AT), _translate_element),
     composites.TRY_ELEMENT_AT: lambda node, context: meaning(node.children[0], context),
     **dict.fromkeys(
         (composites.ARRAY_SIZE, composites.ARRAY_POSITION, composites.MAP_KEYS), _array_function

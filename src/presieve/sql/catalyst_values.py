@@ -159,7 +159,7 @@ def _arithmetic(node: ExprNode, context: ReadingContext) -> Typed:
         a, b = _term(left, context), _term(right, context)
         return _fitting(_strict(_OF_INTEGERS[op], a, b), left.type, context)
     decimals = whole_decimals.arithmetic(op, _decimal(left), _decimal(right))
-    numbers = (_option(whole_decimals.whole(x.operand)) for x in (left, right))
+    numbers = (_option(whole_decimals.read_integer(x.operand)) for x in (left, right))
     term = _strict(_OF_INTEGERS[op], *numbers)
     return Typed(AsDecimal(term, decimals.digits), f"decimal({decimals.digits},0)")
 
@@ -336,7 +336,7 @@ def _choose(condition: Term, then: Term, otherwise: Term) -> Term:
 def _branch(typed: Typed, type_: str, context: ReadingContext) -> Term:
     """An option of one sort for all branches; decimals are integers."""
     if decimal_type(type_):
-        return _option(whole_decimals.whole(typed.operand))
+        return _option(whole_decimals.read_integer(typed.operand))
     return _term(replace(typed, type=type_), context)
 
 

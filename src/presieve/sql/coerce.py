@@ -169,7 +169,7 @@ def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
     if isinstance(a, AsText) or isinstance(b, AsText):
         raise DeclineSignal("sql-unsupported", "what Spark shows doubles as is not known")
     if isinstance(a, AsDecimal) or isinstance(b, AsDecimal):
-        return whole_decimals.whole(a), whole_decimals.whole(b)
+        return whole_decimals.read_integer(a), whole_decimals.read_integer(b)
     if isinstance(a, AsInstant) and isinstance(b, Constant):
         return a.term, fit(b, TIMESTAMP_NTZ, timezone)
     if isinstance(a, AsInstant) or isinstance(b, AsInstant):

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from enum import IntEnum
 
 from presieve.errors import Declined, PresieveError
-from presieve.ir.functions import SIGNATURES
+from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import (
     BINARY,
@@ -30,7 +30,7 @@ from presieve.ir.sorts import (
 from presieve.ir.terms import App, Lit, Op, Term, Var, literal_value
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES, bytes_of
-from presieve.sql import functions
+from presieve.sql import function_texts
 from presieve.sql.coerce import flat
 from presieve.sql.operands import NEGATIVE_ZERO, TYPE_NAMES
 from presieve.sql.parse import parse_predicate
@@ -86,7 +86,7 @@ def emit(term: Term, timezone: str) -> str:
 def emit_checked(term: Term, names: Mapping[str, Var], timezone: str) -> str:
     """Like :func:`emit`, with a proof that the text parses back: ``parse_predicate(text) == term``.
 
-    Equality is up to :func:`normalized`. Raises :class:`InexpressibleError` as ``emit`` does, and
+    Equality is up to :func:`normalize`. Raises :class:`InexpressibleError` as ``emit`` does, and
     :class:`PresieveError` if the text means something else, which would be a bug in presieve.
     """
     text = emit(term, timezone)
@@ -159,7 +159,7 @@ def _text(term: Term) -> tuple[str, Level]:
             sign, level = ARITHMETIC[op]
             return _binary(a, sign, b, level, level)
         case App():
-            text = functions.write_call(term, lambda t: _text(t)[0])
+            text = function_texts.write_call(term, lambda t: _text(t)[0])
             if text is not None:
                 return text, Level.PRIMARY
     raise InexpressibleError(f"{term.op.value} has no Spark SQL text")

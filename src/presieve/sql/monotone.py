@@ -171,12 +171,12 @@ def _negate(x: Point) -> Point:
 def _rounding_reader(f: Callable[[float], int]) -> Reader:
     def reader(node: ExprNode, _: Zones) -> Monotone | None:
         (argument,) = node.children
-        return _whole(argument, f, LONGS) if type_name(argument) == "double" else None
+        return _convert_to_integer(argument, f, LONGS) if type_name(argument) == "double" else None
 
     return reader
 
 
-def _whole(argument: ExprNode, f: Callable[[float], int], span: Interval) -> Monotone:
+def _convert_to_integer(argument: ExprNode, f: Callable[[float], int], span: Interval) -> Monotone:
     """Convert a double to an integer type: numbers beyond the type give its last one, and NaN gives
     0. In ANSI mode both are errors.
     """
@@ -212,7 +212,7 @@ def _cast_double(argument: ExprNode, after: str) -> Monotone | None:
     if span is None:
         return None
     if after in ("int", "bigint"):
-        return _whole(argument, math.trunc, span)
+        return _convert_to_integer(argument, math.trunc, span)
     low, end = span
     assert isinstance(low, int)
     assert isinstance(end, int)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import pairwise
 
-from presieve.semantics.functions import civil, day_number
+from presieve.semantics.function_meanings import civil, day_number
 from presieve.semantics.intervals import EVERYTHING, Interval, Point
 from presieve.semantics.values import INT_RANGES, INTEGERS
 from presieve.sql.catalyst_tree import ExprNode

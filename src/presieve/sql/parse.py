@@ -12,7 +12,7 @@ left, ``IS``, ``IN`` and ``BETWEEN`` take everything before them up to ``NOT``):
     primary     (condition), column, literal, -x, isnan(x), isnull(x), isnotnull(x),
                 CAST(literal AS t), CAST(integer AS DECIMAL(p, 0)), CAST(integer AS DOUBLE),
                 CAST(integer AS STRING), CAST(timestamp_ntz AS DATE), functions of single values
-                (:mod:`presieve.sql.functions`),
+                (:mod:`presieve.sql.function_texts`),
                 CASE [x] WHEN condition THEN condition ... [ELSE condition] END, and the functions
                 of :mod:`presieve.sql.conditional`
 """
@@ -26,7 +26,7 @@ from presieve.errors import Declined, DeclineSignal, suggest_name
 from presieve.ir.ops import app
 from presieve.ir.sorts import StructOf, strip
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, App, Op, Term, Var
-from presieve.sql import conditional, functions
+from presieve.sql import conditional, function_texts
 from presieve.sql.coerce import arithmetic, as_double, compare, flat, membership, negative, truth
 from presieve.sql.conditional import nan_test, null_test
 from presieve.sql.lexer import Token
@@ -99,11 +99,11 @@ class _ConditionParser(TokenReader):
         self.depth = 0
 
     def finish(self) -> None:
-        self.no_more()
+        self.check_end()
         if self.here.kind != "end":
             raise self.syntax("AND, OR or nothing is expected")
 
-    def no_more(self) -> None:
+    def check_end(self) -> None:
         """After a condition: decline where Spark would read on and this parser does not."""
         token = self.here
         if token.kind == "operator" and token.text not in (")", ",", ";"):
@@ -146,7 +146,7 @@ class _ConditionParser(TokenReader):
             negations += 1
         start = self.here
         operand = self.predicate()
-        self.no_more()
+        self.check_end()
         if not negations:
             return operand
         if negations > MAX_DEPTH:
@@ -351,7 +351,7 @@ class _ConditionParser(TokenReader):
         operand: Operand = self.column(token)
         while self.here.is_operator(".") and isinstance(operand, Var | App):
             self.take()
-            operand = functions.read_field(operand, self.take().text)
+            operand = function_texts.read_field(operand, self.take().text)
         return operand
 
     def call(self, token: Token) -> Operand:
@@ -363,10 +363,10 @@ class _ConditionParser(TokenReader):
             return self.conditional(name)
         if name == "array_contains":
             return self.aside()
-        if name == "trim" and self.here.is_word(*functions.TRIMS):
+        if name == "trim" and self.here.is_word(*function_texts.TRIMS):
             return self.trim()
-        if name in functions.READERS:
-            return functions.read_call(name, self.arguments(), self.timezone)
+        if name in function_texts.READERS:
+            return function_texts.read_call(name, self.arguments(), self.timezone)
         if name not in ("isnan", "isnull", "isnotnull", *FUNCTIONS):
             raise DeclineSignal("sql-unsupported", f"the function {name} is not supported")
         operand = self.condition()
@@ -399,7 +399,7 @@ class _ConditionParser(TokenReader):
         self.expect("FROM")
         text = self.condition()
         self.expect(")")
-        return functions.read_trim(word, characters, text)
+        return function_texts.read_trim(word, characters, text)
 
     def arguments(self) -> list[Operand]:
         """Read the arguments of a call, up to its end."""
@@ -442,9 +442,9 @@ class _ConditionParser(TokenReader):
         self.expect(")")
         if not isinstance(operand, Constant):
             if type_ == "date":
-                return functions.day_of(operand, self.timezone)
+                return function_texts.day_of(operand, self.timezone)
             if type_ == "string":
-                return functions.read_shown_number(operand)
+                return function_texts.read_shown_number(operand)
             return as_double(operand) if type_ == "double" else widen_to_decimal(operand, type_)
         return cast(operand, type_, self.timezone)
 

@@ -20,7 +20,7 @@ from msgspec import Struct
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.sorts import BINARY
 from presieve.ir.terms import Lit, literal_value
-from presieve.semantics.functions import first_day
+from presieve.semantics.function_meanings import first_day
 from presieve.semantics.intervals import NAN, Interval, Point, place
 from presieve.semantics.scan import GREGORIAN, STANDARD_TIME
 from presieve.semantics.types import decimal_type

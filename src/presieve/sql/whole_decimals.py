@@ -41,7 +41,7 @@ def arithmetic(op: Op, a: Operand, b: Operand) -> AsDecimal:
     most = 1 + digits(_type_digits(a), _type_digits(b))
     if most > MAX_DIGITS:
         raise DeclineSignal("sql-unsupported", f"a decimal of more than {MAX_DIGITS} digits")
-    return AsDecimal(app(meant, whole(a), whole(b)), most)
+    return AsDecimal(app(meant, read_integer(a), read_integer(b)), most)
 
 
 def widen_to_decimal(operand: Operand, type_: str, width: str = "bigint") -> AsDecimal:
@@ -74,7 +74,7 @@ def _type_digits(operand: Operand) -> int:
     raise DeclineSignal("sql-unsupported", "arithmetic on NULL")
 
 
-def whole(operand: Operand) -> Term:
+def read_integer(operand: Operand) -> Term:
     """An operand as an integer, beside one that is cast to a decimal."""
     match operand:
         case AsDecimal(term, _):

@@ -159,7 +159,7 @@ def _build_result(
         budget.calls,
         budget.seconds,
         frozenset(space.cells if space.size <= MAX_CELLS else ()),
-        frozenset(search.finding.kept),
+        frozenset(search.finding.kept_cells),
         {} if search.scaling else search.finding.needs,
     )
 

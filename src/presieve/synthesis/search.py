@@ -152,22 +152,22 @@ class Search:
 
         The first wrong table is recorded against the candidate ``refuted``, if one is given.
         """
-        before = len(self.finding.kept)
+        before = len(self.finding.kept_cells)
         for _ in range(_SWEEPS):
-            kept_before_sweep = len(self.finding.kept)
+            kept_before_sweep = len(self.finding.kept_cells)
             for table, key in walks.wrong_tables(
-                self.space, self._walking, lambda: self.finding.kept
+                self.space, self._walking, lambda: self.finding.kept_cells
             ):
                 if self.budget.is_used_up:
                     break
                 wrong = Wrong(table, key)
                 if refuted is not None:
-                    self.tracer.refuted(self.space, refuted, wrong, "walks")
+                    self.tracer.record_refutation(self.space, refuted, wrong, "walks")
                     refuted = None
                 self.learn(wrong)
-            if len(self.finding.kept) == kept_before_sweep:
+            if len(self.finding.kept_cells) == kept_before_sweep:
                 break
-        return len(self.finding.kept) > before
+        return len(self.finding.kept_cells) > before
 
     def learn(self, wrong: Wrong) -> bool:
         """Learn from a wrong table: see :func:`generalize`."""
@@ -180,12 +180,12 @@ class Search:
         """
         space = self.space
         tables: dict[tuple[Table, State], None] = dict.fromkeys(self.finding.accepted)
-        tables |= dict.fromkeys((n.table, n.key) for n in self.finding.kept.values())
+        tables |= dict.fromkeys((n.table, n.key) for n in self.finding.kept_cells.values())
         random = Random(2)
         for i in range(_RANDOM_WALKS):
             table = space.random_table(random, 1 + i % 7)
             tables.setdefault((table, random.choice(space.keys)))
-        parted = walks.parted_tables(space, random, self.finding.kept)
+        parted = walks.parted_tables(space, random, self.finding.kept_cells)
         tables |= dict.fromkeys(islice(parted, _RANDOM_WALKS))
         solver, effort = self.budget.solver, self.budget.effort
         self.evidence = Evidence(
@@ -197,10 +197,10 @@ class Search:
 
     def candidate(self) -> Term:
         """The strongest pre-filter that nothing seen so far refutes."""
-        return predicate(self.space.partitions, self.finding.kept, self.space.absent)
+        return predicate(self.space.partitions, self.finding.kept_cells, self.space.absent_cells)
 
     def is_weaker(self) -> bool:
         """Whether a row must stay that could be dropped under more assumptions."""
         if self.stronger is None:
             return False
-        return not self.finding.kept.keys() & self.stronger.cells <= self.stronger.needs
+        return not self.finding.kept_cells.keys() & self.stronger.cells <= self.stronger.needs

@@ -44,7 +44,7 @@ class Tracer:
         self.put_back(space, finding)
         self.record(events.Proposed(prefilter))
 
-    def refuted(self, space: Space, prefilter: Term, wrong: Wrong, by: events.By) -> None:
+    def record_refutation(self, space: Space, prefilter: Term, wrong: Wrong, by: events.By) -> None:
         """Record a table on which the candidate goes wrong."""
         if self.record is not events.discard:
             with clock.free():
@@ -56,11 +56,11 @@ class Tracer:
         """The cells that must stay and were not recorded yet."""
         if self.record is events.discard:
             return ()
-        recorded, self._known = self._known, frozenset(finding.kept)
+        recorded, self._known = self._known, frozenset(finding.kept_cells)
         with clock.free():
             return tuple(
                 _needed_event(space, c, n, raises=c not in finding.needs)
-                for c, n in finding.kept.items()
+                for c, n in finding.kept_cells.items()
                 if c not in recorded
             )
 

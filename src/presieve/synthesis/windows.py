@@ -151,7 +151,7 @@ def _place(literal: Lit) -> Any:
 def _move(bound: Lit, key: SortKey, by: Distance) -> Lit:
     if not isinstance(bound.value, int):
         return bound
-    return Lit(bound.sort, key.moved(bound.value, by))
+    return Lit(bound.sort, key.shift(bound.value, by))
 
 
 def _widen_condition(window: Window, key: SortKey, condition: Term) -> Iterator[Term]:

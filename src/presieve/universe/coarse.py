@@ -69,7 +69,7 @@ class Coarsening:
     def coarser(self, fine: Partition) -> Partition:
         """Return a column's partition with merged regions, or the same one."""
         tests = self._tests_of(fine)
-        return fine if tests is None else _merged(fine, tests)
+        return fine if tests is None else _merge_regions(fine, tests)
 
     def _tests_of(self, fine: Partition) -> list[tuple[Term, Var]] | None:
         """Return the filter's tests of the column's values, each with the output that holds them.
@@ -92,7 +92,7 @@ class Coarsening:
         return [(t, v) for t, v in tests if v in outputs]
 
 
-def _merged(fine: Partition, tests: Sequence[tuple[Term, Var]]) -> Partition:
+def _merge_regions(fine: Partition, tests: Sequence[tuple[Term, Var]]) -> Partition:
     numbers_by_answers: dict[tuple[Value, ...] | int, list[int]] = {}
     for i, region in enumerate(fine.regions):
         answers = {_answers(tests, v) for v in region.samples}

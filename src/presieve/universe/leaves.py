@@ -51,7 +51,7 @@ def _about(v: Var, classes: Classes) -> Iterator[Term]:
         return
     if base == FLOAT:
         yield conjunction([g for g in (is_present, app(Op.IS_NAN, value(v))) if g is not None])
-    ordered = base not in TEXTS or classes.ordered(canonical)
+    ordered = base not in TEXTS or classes.is_ordered(canonical)
     for constant in classes.constants(canonical)[:_MAX_CONSTANTS]:
         assert not isinstance(constant, tuple)
         literal = lit(base, constant)

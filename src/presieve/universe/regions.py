@@ -79,7 +79,7 @@ def partition(column: Var, type_: str, classes: Classes, problem: Problem) -> Pa
     constants = [c for c in classes.constants(column) if _fits(c, type_)]
     if base == BOOL:
         regions = [Region("point", b, b, (b,)) for b in (False, True)]
-    elif base in TEXTS and not classes.ordered(column):
+    elif base in TEXTS and not classes.is_ordered(column):
         regions = [Region("point", c, c, (c,)) for c in constants]
         regions.append(Region("other", None, None, _other_strings(constants)))
     else:

@@ -68,7 +68,7 @@ class Classes:
         comparable = [x for x in literals if x is not None and x == x]
         return tuple(sorted(comparable, key=lambda x: x))
 
-    def ordered(self, v: Var) -> bool:
+    def is_ordered(self, v: Var) -> bool:
         """Whether anything in the class is compared by order; otherwise only equality matters."""
         return self.root(v) in self._ordered_roots
 

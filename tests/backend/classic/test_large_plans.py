@@ -333,9 +333,9 @@ def test_a_narrow_plan_is_not_condensed(spark: SparkSession) -> None:
     for _ in range(40):
         narrow = narrow.selectExpr("k", "v + 1 AS v").filter("v > 0")
     gateway = ClassicGateway(spark)
-    assert gateway.condense(gateway.analyzed(narrow)) is None
-    assert gateway.condense(gateway.analyzed(columns(table, 3))) is None
-    assert gateway.condense(gateway.analyzed(widened(table, 30))) is not None
+    assert gateway.condense(gateway.analyze_plan(narrow)) is None
+    assert gateway.condense(gateway.analyze_plan(columns(table, 3))) is None
+    assert gateway.condense(gateway.analyze_plan(widened(table, 30))) is not None
 
 
 @pytest.mark.classic("which plans the JVM is asked of")

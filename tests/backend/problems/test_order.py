@@ -69,7 +69,7 @@ def test_a_bug_of_ours_does_not_stop_the_report(
     def fails(question: Question) -> Order:
         raise PresieveError("a bug")
 
-    monkeypatch.setattr(Question, "_decided", fails)
+    monkeypatch.setattr(Question, "_decide", fails)
     report = explain(agg(tables.plain, "top", "double", "score").filter("m >= 90"))
     (boundary,) = report.boundaries
     assert boundary.kind == "exact"

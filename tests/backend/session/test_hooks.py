@@ -17,7 +17,7 @@ before = list(sys.meta_path)
 {first}
 enable_everywhere(SessionSetting({{}}))
 assert (connect in sys.modules) is {loaded}
-from presieve.backend.classic.versions import ClassicDataFrame
+from presieve.backend.classic.version_differences import ClassicDataFrame
 from pyspark.sql.connect.dataframe import DataFrame
 assert sys.meta_path == before
 module = sys.modules[connect]

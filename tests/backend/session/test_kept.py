@@ -48,7 +48,7 @@ def test_the_next_run_does_not_search_and_gives_the_same(
     as_another_process(monkeypatch)
     first = [explain(df).to_json() for df in pipelines(tables)]
     assert any(b["prefilter"] != "true" for report in first for b in report["boundaries"])
-    entries, _ = Store(tmp_path).held()
+    entries, _ = Store(tmp_path).measure_size()
     assert entries >= 3
     as_another_process(monkeypatch)
     monkeypatch.setattr(solving, "solve", never)
@@ -58,7 +58,7 @@ def test_the_next_run_does_not_search_and_gives_the_same(
         better = optimize(df)
         assert (better is not df) == before["changed"]
         same_rows(df, better)
-    assert Store(tmp_path).held()[0] == entries
+    assert Store(tmp_path).measure_size()[0] == entries
 
 
 EFFORT = ("seconds", "solver_calls")

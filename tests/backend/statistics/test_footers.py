@@ -98,7 +98,7 @@ def test_rows_of_joins(spark: SparkSession, tmp_path: Path) -> None:
         (a.union(a), None),
     ):
         gateway = ClassicGateway(spark)
-        plan = gateway.analyzed(df)
+        plan = gateway.analyze_plan(df)
         found = footers.rows(gateway, plan, gateway.tree(plan))
         assert found == most
         assert found is None or df.count() <= found

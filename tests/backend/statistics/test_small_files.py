@@ -13,7 +13,7 @@ from tests.backend.classic.groups_that_break_assumptions import applied, report
 
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.statistics import small_files
-from presieve.backend.statistics.small_files import count_here
+from presieve.backend.statistics.small_files import count_locally
 from presieve.driver.optimize import optimize
 from presieve.driver.stages import datachecks
 from presieve.ir.ops import app
@@ -72,7 +72,7 @@ def test_what_spark_counts(name: str, spark: SparkSession, files: list[str]) -> 
     condition, sql = CONDITIONS[name]
     # Not as a filter: a scan that is given x > 1e308 skips row groups with NaN.
     (counted,) = spark.read.parquet(*files).selectExpr(f"count_if({sql})").collect()
-    assert count_here(files, condition, DOUBLE) == counted[0] > 0
+    assert count_locally(files, condition, DOUBLE) == counted[0] > 0
 
 
 def test_what_is_left_to_spark(tmp_path: Path, files: list[str]) -> None:
@@ -88,30 +88,30 @@ def test_what_is_left_to_spark(tmp_path: Path, files: list[str]) -> None:
     }
     for name, columns in others.items():
         path = write(tmp_path / "other.parquet", **columns)
-        assert count_here([path], IS_NAN, DOUBLE) is None, name
-        assert count_here([files[0], path], IS_NAN, DOUBLE) is None, name
-    assert count_here(files, IS_NAN, {"x": "float"}) is None
-    assert count_here(files, IS_NAN, {}) is None
-    assert count_here([], IS_NAN, DOUBLE) is None
-    assert count_here(["s3a://bucket/a.parquet"], IS_NAN, DOUBLE) is None
-    assert count_here([*files, str(tmp_path / "gone.parquet")], IS_NAN, DOUBLE) is None
+        assert count_locally([path], IS_NAN, DOUBLE) is None, name
+        assert count_locally([files[0], path], IS_NAN, DOUBLE) is None, name
+    assert count_locally(files, IS_NAN, {"x": "float"}) is None
+    assert count_locally(files, IS_NAN, {}) is None
+    assert count_locally([], IS_NAN, DOUBLE) is None
+    assert count_locally(["s3a://bucket/a.parquet"], IS_NAN, DOUBLE) is None
+    assert count_locally([*files, str(tmp_path / "gone.parquet")], IS_NAN, DOUBLE) is None
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and no more")
-    assert count_here([str(tmp_path / "broken.parquet")], IS_NAN, DOUBLE) is None
+    assert count_locally([str(tmp_path / "broken.parquet")], IS_NAN, DOUBLE) is None
 
 
 def test_a_null_where_the_plan_has_none_is_left_to_spark(files: list[str]) -> None:
     never_null = Var(Scope.ROW, "x", FLOAT)
-    assert count_here(files, app(Op.SQL_IS_NAN, never_null), DOUBLE) is None
+    assert count_locally(files, app(Op.SQL_IS_NAN, never_null), DOUBLE) is None
 
 
 def test_many_rows_or_files_are_left_to_spark(
     files: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert count_here(files * 3, IS_NAN, DOUBLE) is None
+    assert count_locally(files * 3, IS_NAN, DOUBLE) is None
     monkeypatch.setattr(small_files, "MOST_ROWS", len(VALUES) + 3)
-    assert count_here(files, IS_NAN, DOUBLE) is not None
+    assert count_locally(files, IS_NAN, DOUBLE) is not None
     monkeypatch.setattr(small_files, "MOST_ROWS", len(VALUES) + 2)
-    assert count_here(files, IS_NAN, DOUBLE) is None
+    assert count_locally(files, IS_NAN, DOUBLE) is None
 
 
 @pytest.mark.classic("data are not checked on Spark Connect")

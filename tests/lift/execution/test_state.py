@@ -17,7 +17,7 @@ from presieve.lift.execution.statements import machine
 from presieve.lift.python.shipped import function_source
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.checkpoint import Restorable
-from presieve.lift.values.columns import LiftedColumns, Nulls, Recorded, Splits
+from presieve.lift.values.columns import LiftedColumns, Nulls, RecordedNeeds, Splits
 
 CALLED = {"source", "names", "frame", "depth", "outer"}
 """What a called function has of its own. All else it shares with the caller."""
@@ -27,7 +27,7 @@ SHARED = {"columns", "interpreter", "state"}
 GOES_BACK = {
     ExecutionState: {"ranges", "stage", "raises", "tries", "objects", "fields", "named", "keys"},
     CallFrame: {"exits", "loops", "here", "place"},
-    Recorded: {"read", "assumptions", "calls", "converted"},
+    RecordedNeeds: {"read", "assumptions", "calls", "converted"},
     Nulls: {"types", "met", "asked"},
 }
 """What is as it was before a statement that is given up."""
@@ -97,7 +97,7 @@ def test_what_is_recorded_does_not_change_a_checkpoint() -> None:
     kept = repr(before)
     m.reduction_name("count()", 2)
     m.columns.element("n")
-    m.columns.ask(m.raised())
+    m.columns.ask(m.join_raise_conditions())
     m.columns.assume_small("n")
     m.fail(Flow({}), Var(Scope.ROW, "f", BOOL))
     m.set_fields((count_rows(),))
@@ -107,7 +107,7 @@ def test_what_is_recorded_does_not_change_a_checkpoint() -> None:
 def test_a_called_function_shares_all_but_what_is_its_own() -> None:
     m = execution()
     m.frame.loops, m.state.objects = 3, 9
-    inner = m.called(m.source, m.names)
+    inner = m.enter_function(m.source, m.names)
     for name in SHARED:
         assert getattr(inner, name) is getattr(m, name)
     assert (inner.frame, inner.depth, inner.outer) == (CallFrame(), 1, 9)

@@ -311,4 +311,4 @@ def test_durations_of_a_module(tmp_path: Path, gap: str) -> None:
         answer = dataflow(AnalysisRequest(module.sessions, "group", ("k", "ts"), ("k",)))
     finally:
         del sys.modules[module.__name__]
-    assert (not answer.missed() and answer.keys == {"k": "k"}) == DURATIONS[gap]
+    assert (not answer.find_missed_effects() and answer.keys == {"k": "k"}) == DURATIONS[gap]

@@ -97,5 +97,6 @@ def test_other_iterators_are_declined(function: Any) -> None:
 
 
 def test_a_fold_that_returns_a_generator_is_no_batch_function() -> None:
-    node = parse_function(mapped).node
+    function: Any = mapped
+    node = parse_function(function).node
     assert isinstance(node.body[-1], ast.Return)

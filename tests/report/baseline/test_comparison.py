@@ -6,9 +6,9 @@ import pytest
 
 from presieve.errors import Declined, Span
 from presieve.records import replace
-from presieve.report.baseline.comparison import Change, compare_sites
+from presieve.report.baseline.comparison import SiteChange, compare_sites
 from presieve.report.baseline.seen import SeenSite
-from presieve.report.baseline.sites import DerivedSite, FilterSite, FunctionSite, Site
+from presieve.report.baseline.stored_sites import DerivedSite, FilterSite, FunctionSite, Site
 
 CALL = Declined("unknown-call", "nothing is known of hash", Span("/home/me/job.py", 7, 12))
 HIGH = FilterSite(
@@ -33,7 +33,7 @@ def seen(site: Site) -> SeenSite:
 
 def compare(
     before: list[Site], now: list[Site], *, complete: bool = True, alone: tuple[Declined, ...] = ()
-) -> tuple[Change, ...]:
+) -> tuple[SiteChange, ...]:
     return compare_sites(before, [seen(s) for s in now], alone, complete=complete)
 
 

@@ -18,7 +18,7 @@ from presieve.report.baseline.file import (
     write_baseline,
 )
 from presieve.report.baseline.seen import SeenSite
-from presieve.report.baseline.sites import DerivedSite, FilterSite, FunctionSite, Site
+from presieve.report.baseline.stored_sites import DerivedSite, FilterSite, FunctionSite, Site
 
 ENVIRONMENT = Environment("0.1.0", ("4.3",), ({"policy": "strict"},))
 SITES: list[Site] = [

@@ -6,7 +6,13 @@ import pytest
 
 from presieve.errors import Declined, Span
 from presieve.report.baseline.seen import list_sites, reasons_left_alone
-from presieve.report.baseline.sites import DerivedSite, FilterSite, FunctionSite, names_in, shape_of
+from presieve.report.baseline.stored_sites import (
+    DerivedSite,
+    FilterSite,
+    FunctionSite,
+    names_in,
+    shape_of,
+)
 from presieve.report.collector import CollectedReport
 from presieve.report.remarks import CompiledFunction, ConjunctFate, Reach
 from presieve.report.report_data import (

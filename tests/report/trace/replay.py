@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from presieve.certificate import Certificate
-from presieve.certificate.check import make_solver
+from presieve.certificate.checker import make_solver
 from presieve.certificate.obligations import stutter, sync
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Scope, Term

@@ -11,7 +11,7 @@ from benchmarks.suite import Family, load
 from tests.support.aggregates import Rows, by_aggregates, by_fold, claim, searched
 from tests.support.group_folds import GROUPS, Fold, Refuses, rows
 
-from presieve.certificate.check import Verified, check
+from presieve.certificate.checker import Verified, check
 from presieve.errors import Declined
 from presieve.semantics.interpret import Raised
 from presieve.synthesis.aggregates.aggregate_invariant import Aggregates

@@ -53,7 +53,7 @@ class Site(Struct, frozen=True):
     ``conjuncts`` the conjuncts of each filter among them (empty for other operators). ``arriving``
     are those conjuncts, and parts of join conditions, that are about the boundary's rows.
     ``merged``: Spark may fail to merge plans once a pre-filter is below the boundary
-    (:mod:`.merged`). ``below``: the input of the last of several projections that form one
+    (``failed_merges.py``). ``below``: the input of the last of several projections that form one
     boundary.
     """
 

@@ -84,7 +84,7 @@ class Parts:
         return self._alias(expression, name, number, none, self._none, none)
 
     @translate_errors
-    def instead(self, attribute: Handle, field: JsonNode, expression: Handle) -> Handle:
+    def replace_attribute(self, attribute: Handle, field: JsonNode, expression: Handle) -> Handle:
         """Make a column for an expression with the name, number and metadata of an attribute, whose
         ``field`` in the schema this is.
         """

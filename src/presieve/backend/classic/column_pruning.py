@@ -20,7 +20,7 @@ _KeptColumns = Sequence[Collection[int]]
 
 
 def prune_columns(plans: JvmPlans, flat_map: Handle, kept_columns: _KeptColumns) -> Handle:
-    """Implement :meth:`Gateway.pruned`."""
+    """Implement :meth:`Gateway.prune_columns`."""
     parts, name = Parts(plans), simple_class(flat_map)
     for kinds, build in _BUILD.items():
         if name in kinds:

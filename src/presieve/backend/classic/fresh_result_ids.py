@@ -12,7 +12,7 @@ from __future__ import annotations
 from presieve.backend.catalyst.boundary import AGGREGATE
 from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION
 from presieve.backend.classic.py4j_errors import class_name, each, java_class, to_seq
-from presieve.backend.classic.versions import Spark43
+from presieve.backend.classic.version_differences import Spark43
 from presieve.backend.gateway import Handle
 
 _NAMED = "org.apache.spark.sql.catalyst.expressions.NamedExpression"

@@ -3,9 +3,9 @@
 Spark's JVM. Nothing outside of this folder uses these interfaces.
 
 Everything here was seen to work on the served versions of PySpark, except for the differences in
-:mod:`presieve.backend.classic.versions`; it is feature-tested when a gateway is opened. If a call
-fails all the same, :class:`GatewayError` carries the error to the entry point of the backend, which
-declines and leaves the DataFrame alone. One call over py4j costs about 0.5 ms.
+:mod:`presieve.backend.classic.version_differences`; it is feature-tested when a gateway is opened.
+If a call fails all the same, :class:`GatewayError` carries the error to the entry point of the
+backend, which declines and leaves the DataFrame alone. One call over py4j costs about 0.5 ms.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from presieve.backend.classic.scans.listings import own_listings
 from presieve.backend.classic.scans.readers import own_readers
 from presieve.backend.classic.split_aggregate_outputs import to_project, with_projections
 from presieve.backend.classic.split_input import split
-from presieve.backend.classic.versions import ClassicDataFrame
+from presieve.backend.classic.version_differences import ClassicDataFrame
 from presieve.backend.gateway import Handle, LeafSource
 from presieve.backend.problems.pickled import loads
 from presieve.plan.algebra import Attribute
@@ -121,7 +121,7 @@ class ClassicGateway(JvmPlans):
     # Plans
 
     @translate_errors
-    def analyzed(self, df: DataFrame) -> Handle:
+    def analyze_plan(self, df: DataFrame) -> Handle:
         """Implement :class:`Gateway`. The same DataFrame always gives the same object."""
         if df not in _analyzed:
             _analyzed[df] = _execution(df).analyzed()
@@ -189,7 +189,7 @@ class ClassicGateway(JvmPlans):
         again = all(leaf.is_repeatable for leaf in plan_leaves.leaves_of(self, plan))
         return again and not self.mentions(plan, "PLAN_EXPRESSION")
 
-    def unread(self, plan: Handle) -> None:
+    def explain_unread(self, plan: Handle) -> None:
         """Return None: the analyzer has resolved the whole plan, and unknown operators are
         recognized by class.
         """
@@ -302,7 +302,7 @@ class ClassicGateway(JvmPlans):
         return separate_calls(Parts(self), plan, paths) if paths else plan
 
     @translate_errors
-    def optimized(self, df: DataFrame) -> Handle:
+    def optimize_plan(self, df: DataFrame) -> Handle:
         """Return the optimized plan of a DataFrame.
 
         The DataFrame keeps this plan, so that it is computed once, unless the optimizer depends on
@@ -310,7 +310,7 @@ class ClassicGateway(JvmPlans):
         table, which it lists (``PruneFileSourcePartitions``). No source gets filters here that it
         would keep.
         """
-        plan = self.analyzed(df)
+        plan = self.analyze_plan(df)
         own = self.own_readers(plan)
         of_now = self.mentions(plan, "CURRENT_LIKE", "PLAN_EXPRESSION")
         stays = not of_now and all(leaf.is_fixed for leaf in plan_leaves.leaves_of(self, plan))
@@ -356,13 +356,13 @@ class ClassicGateway(JvmPlans):
 
     @translate_errors
     def load(self, python_function: Handle) -> object:
-        return loads(*self._pickled(self.identity(python_function), python_function))
+        return loads(*self._read_command(self.identity(python_function), python_function))
 
-    def _pickled(self, number: int, python_function: Handle) -> tuple[bytes, dict[int, str]]:
+    def _read_command(self, number: int, python_function: Handle) -> tuple[bytes, dict[int, str]]:
         """Return the command of a function with this number (:meth:`identity`), and the files of
         its broadcast variables, by number: none if they are encrypted.
         """
-        key = ("_pickled", number)
+        key = ("_read_command", number)
         if key not in self.answers:
             with quick_ack(self.jvm):
                 command = bytes(python_function.command().toArray(self._byte))
@@ -379,7 +379,7 @@ class ClassicGateway(JvmPlans):
 
     @translate_errors
     def is_cached(self, plan: Handle) -> bool:
-        return bool(self.adapter.cached(self.cache_manager, self.jsession, plan).isDefined())
+        return bool(self.adapter.look_up_cache(self.cache_manager, self.jsession, plan).isDefined())
 
     @translate_errors
     def parquet_files(self, relation: Handle) -> list[str]:
@@ -397,7 +397,7 @@ class ClassicGateway(JvmPlans):
             return int(self.dataset(plan).limit(most).count())
 
     @translate_errors
-    def skipped(self, relation: Handle, condition: str) -> float | None:
+    def estimate_skipped_share(self, relation: Handle, condition: str) -> float | None:
         return reads.estimate_skipped_share(self, self.filter_sql(condition, relation))
 
     @translate_errors
@@ -428,7 +428,7 @@ class ClassicGateway(JvmPlans):
     has_filtered = filters_an_operator
     condense = translate_errors(condense)
     split = translate_errors(split)
-    pruned = translate_errors(prune_columns)
+    prune_columns = translate_errors(prune_columns)
     with_expressions = replace_columns
     as_projection = replace_table_function
     as_aggregate = replace_group_function

@@ -184,7 +184,7 @@ def open_ranges(opened: Opened, df: DataFrame) -> KeyRanges | None:
     gateway = opened.gateway
     if not isinstance(gateway, ClassicGateway) or not gateway.version.subqueries:
         return None
-    plan = written = gateway.analyzed(df)
+    plan = written = gateway.analyze_plan(df)
     if not gateway.mentions(plan, "JOIN") or gateway.refers(plan):
         return None
     if gateway.mentions(plan, "PLAN_EXPRESSION", "CURRENT_LIKE") or not gateway.cache_is_empty():
@@ -346,7 +346,7 @@ def with_ranges(ranges: KeyRanges, chosen: Sequence[KeyRange]) -> DataFrame:
 
     columns = parts.output(ranges.written)  # with their old table names
     df = gateway.dataframe(parts.project(columns, build(ranges.plan, ())))
-    if not gateway.same_output(ranges.written, gateway.analyzed(df)):
+    if not gateway.same_output(ranges.written, gateway.analyze_plan(df)):
         raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
     return df
 

@@ -30,8 +30,8 @@ from presieve.backend.classic.py4j_errors import (
     translate_errors,
 )
 from presieve.backend.classic.quick_ack import quick_ack
-from presieve.backend.classic.settings import read_default, read_settings, runtime_conf
-from presieve.backend.classic.versions import ADAPTERS
+from presieve.backend.classic.session_configuration import read_default, read_settings, runtime_conf
+from presieve.backend.classic.version_differences import ADAPTERS
 from presieve.backend.gateway import Handle, served_version
 from presieve.errors import DeclineSignal
 
@@ -92,11 +92,11 @@ class JvmPlans:
     def conf(self, key: str, default: str) -> str:
         if key in self.settings:
             return self.settings[key]
-        value = self._default(key)
+        value = self._read_default(key)
         return default if value is None else value
 
     @ask_once
-    def _default(self, key: str) -> str | None:
+    def _read_default(self, key: str) -> str | None:
         return read_default(self.jvm, self._conf, key)
 
     @translate_errors

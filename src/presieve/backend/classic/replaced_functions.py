@@ -40,7 +40,7 @@ def replace_table_function(
     fields, output = plans.fields(flat_map), plans.output(flat_map)
     texts = [(sql, bool(f["nullable"])) for sql, f in zip(expressions, fields, strict=True)]
     resolved = enumerate(_resolve(plans, texts, rows))
-    columns = [parts.instead(output.apply(i), fields[i], value) for i, value in resolved]
+    columns = [parts.replace_attribute(output.apply(i), fields[i], value) for i, value in resolved]
     return parts.project(columns, rows)
 
 
@@ -62,7 +62,7 @@ def replace_group_function(
     resolved = dict(zip(changed, _resolve(plans, texts, aggregate), strict=True))
     own = output if kind in FLAT_MAPS else groups.aggregateExpressions()
     columns = [
-        parts.instead(output.apply(place), fields[place], resolved[place])
+        parts.replace_attribute(output.apply(place), fields[place], resolved[place])
         if place in resolved
         else own.apply(place)
         for place in range(len(numbers))

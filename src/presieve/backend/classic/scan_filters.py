@@ -176,7 +176,7 @@ def open_sources(opened: Opened, df: DataFrame, search: ScanFilterSearch) -> Row
     gateway = opened.gateway
     if not isinstance(gateway, ClassicGateway):
         return None
-    plan = gateway.analyzed(df)
+    plan = gateway.analyze_plan(df)
     if not _may_derive(gateway, plan, (lambda _: True) if search.declared else _computes):
         return None
     optimized = _optimize(gateway, df, plan, trusting=search.trusting)
@@ -206,7 +206,7 @@ def _optimize(
     """Return the optimized plan; None if no source may be handed anything."""
     if not trusting and not any(_is_known(leaf.source) for leaf in leaves_of(gateway, plan)):
         return None
-    return gateway.optimized(df)
+    return gateway.optimize_plan(df)
 
 
 def _is_known(source: LeafSource) -> bool:
@@ -224,7 +224,7 @@ def open_functions(gateway: Gateway, df: DataFrame) -> RowSources | None:
     """
     if not isinstance(gateway, ClassicGateway):
         return None
-    plan = gateway.analyzed(df)
+    plan = gateway.analyze_plan(df)
     if not gateway.glance(plan, skip_hopeless=True) and not gateway.has_filtered(plan):
         return None
     if not _may_derive(gateway, plan, lambda text: _computes(text) or _AGGREGATED.search(text)):
@@ -274,7 +274,7 @@ def _function(
     terms = [expression(c.tree, columns, timezone) for c in split_conjuncts(tree)]
     if not any(isinstance(term, Declined) or computes(term) for term in terms):
         return None
-    name, evaluated = function_name(node), tuple(conditions.evaluated(facts))
+    name, evaluated = function_name(node), tuple(conditions.list_evaluated(facts))
     operator = simple_kind(node)
     return RowSource(node.path, name, (tree,), evaluated, columns, types, (), (drawn,), operator)
 
@@ -348,7 +348,7 @@ class _Conditions(Struct, frozen=True):
         trees = [self._with_escapes(*part) for part in parts]
         return conjunction(trees), partial(self._sql, parts, trees)
 
-    def evaluated(self, facts: Facts) -> Iterator[Tree]:
+    def list_evaluated(self, facts: Facts) -> Iterator[Tree]:
         """Yield everything that is computed at one use of a source, including conditions that are
         not followed.
         """
@@ -433,7 +433,7 @@ def _source(
         path,
         source_name(leaf),
         tuple(tree for tree, _ in needed),
-        tuple(tree for facts in uses for tree in conditions.evaluated(facts)),
+        tuple(tree for facts in uses for tree in conditions.list_evaluated(facts)),
         columns,
         types,
         files,

@@ -20,7 +20,7 @@ from pyspark.sql.connect.plan import LogicalPlan
 from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
 
-from presieve.backend.connect.resolved_plan import FieldJson, Relation, content, copy_of
+from presieve.backend.connect.resolved_plan import FieldJson, Relation, copy_of, serialize_message
 from presieve.backend.gateway import GatewayError
 from presieve.backend.problems.pickled import loads
 from presieve.backend.session.spark_errors import guarding
@@ -112,7 +112,7 @@ class Client:
     @_guard_errors
     def fields(self, relation: Relation) -> Sequence[FieldJson]:
         """Return the columns of a relation, each as the JSON of its ``StructField``."""
-        key = content(relation)
+        key = serialize_message(relation)
         if key not in self._known:
             schema = self._client.schema(self._plan(relation))
             self._known[key] = [field.jsonValue() for field in schema.fields]
@@ -139,7 +139,7 @@ class Client:
     @_guard_errors
     def explain_plan(self, relation: Relation, mode: str) -> str:
         """Return the text of ``explain``."""
-        key = (mode, content(relation))
+        key = (mode, serialize_message(relation))
         if key not in self._texts:
             self._texts[key] = str(self._client.explain_string(self._plan(relation), mode))
         return self._texts[key]

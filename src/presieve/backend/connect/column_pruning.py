@@ -17,7 +17,7 @@ from presieve.records import replace
 
 
 def prune_columns(flat_map: Operator, needed_numbers: Sequence[Collection[int]]) -> Operator:
-    """Restrict columns, as :meth:`Gateway.pruned` does, below the computation of keys."""
+    """Restrict columns, as :meth:`Gateway.prune_columns` does, below the computation of keys."""
     relation = copy_of(flat_map.message)
     inputs = [_narrow(c, k) for c, k in zip(flat_map.children, needed_numbers, strict=True)]
     put_inputs(relation, flat_map.slots, inputs)

@@ -115,7 +115,7 @@ def read_tree(expression: Expression, scope: OperatorScope) -> Tree:
             return _everything(signal.declined, scope, deterministic=False)
     if kind == "unresolved_extract_value":
         with suppress(DeclineSignal):
-            return scope.extracted(expression).tree
+            return scope.find_field(expression).tree
     term = meaning(expression, scope)
     if isinstance(term, Var) and attribute_id(term) < 0:
         return scope.field(attribute_id(term)).tree

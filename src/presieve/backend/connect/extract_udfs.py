@@ -16,10 +16,10 @@ from presieve.backend.connect.resolved_plan import (
     Expression,
     Operator,
     Relation,
-    content,
     copy_of,
     inner,
     put_inputs,
+    serialize_message,
 )
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import OperatorScope, fold
@@ -184,7 +184,7 @@ def _key(expression: Expression) -> bytes:
         current = stack.pop()
         current.ClearField("common")
         stack += _parts(current)
-    return content(copy)
+    return serialize_message(copy)
 
 
 def _distinct(expressions: Sequence[Expression]) -> list[Expression]:

@@ -26,10 +26,10 @@ from presieve.backend.connect.resolved_plan import (
     Expression,
     Operator,
     Relation,
-    content,
     copy_of,
     inner,
     inputs,
+    serialize_message,
 )
 from presieve.backend.connect.resolver import Resolver
 from presieve.backend.connect.split_input import repeatable, split
@@ -66,7 +66,7 @@ class ConnectGateway:
 
     # Plans
 
-    def analyzed(self, df: DataFrame) -> Operator:
+    def analyze_plan(self, df: DataFrame) -> Operator:
         """Return the resolved plan; a plan with nothing to do is not resolved."""
         if self._origin is None:
             self._origin = self._client.origin(df)
@@ -87,7 +87,7 @@ class ConnectGateway:
 
     def _with_texts(self, relation: Relation) -> Relation:
         """Return the plan with queries in SQL text replaced by messages, if these are right."""
-        queries = {content(t): t for t in server_sql.texts(relation)}
+        queries = {serialize_message(t): t for t in server_sql.texts(relation)}
         read = {k: m for k, t in queries.items() if (m := server_sql.read_query(t)) is not None}
         if not read or not is_interesting(server_sql.put_in(relation, read)):
             return relation
@@ -121,7 +121,7 @@ class ConnectGateway:
 
     def same(self, plan: Operator, other_plan: Operator) -> bool:
         """Whether two plans are the same message."""
-        return content(plan.message) == content(other_plan.message)
+        return serialize_message(plan.message) == serialize_message(other_plan.message)
 
     def same_output(self, plan: Operator, other_plan: Operator) -> bool:
         """Whether the server gives both the same schema."""
@@ -140,7 +140,7 @@ class ConnectGateway:
     def repeatable(self, plan: Operator) -> bool:
         return repeatable(plan)
 
-    def unread(self, plan: Operator) -> Declined | None:
+    def explain_unread(self, plan: Operator) -> Declined | None:
         """Return the reason of the first operator that is not understood, if there is one."""
         return next((o.unread for o in walk(plan) if o.unread is not None), None)
 
@@ -239,7 +239,7 @@ class ConnectGateway:
     def with_children(self, node: Operator, children: Sequence[Operator]) -> Operator:
         return resolved_plan.with_children(node, children)
 
-    def pruned(self, flat_map: Operator, numbers: Sequence[Collection[int]]) -> Operator:
+    def prune_columns(self, flat_map: Operator, numbers: Sequence[Collection[int]]) -> Operator:
         return prune_columns(flat_map, numbers)
 
     def with_expressions(self, project: Operator, expressions: Mapping[int, str]) -> Operator:
@@ -367,7 +367,7 @@ class ConnectGateway:
         """Raise :class:`GatewayError`: no job is run on a server."""
         raise GatewayError("data are not checked on Spark Connect")
 
-    def skipped(self, relation: Operator, condition: str) -> None:
+    def estimate_skipped_share(self, relation: Operator, condition: str) -> None:
         """Return None (not known), as for :meth:`parquet_files`."""
 
     def stored_columns(self, relation: Operator) -> frozenset[str]:

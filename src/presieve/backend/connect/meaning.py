@@ -71,7 +71,7 @@ def column(expression: Expression, scope: OperatorScope) -> Var:
     if expression.WhichOneof("expr_type") == "unresolved_attribute":
         attribute = scope.find(expression.unresolved_attribute).attribute
     else:
-        attribute = scope.extracted(expression).attribute
+        attribute = scope.find_field(expression).attribute
     variable = variable_of(attribute)
     if variable is None:
         reason = f"values of type {attribute.type} are not supported"

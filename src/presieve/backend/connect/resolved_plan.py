@@ -182,7 +182,7 @@ def inputs(relation: Relation) -> list[tuple[str, Relation]]:
     return slots
 
 
-def content(message: Any) -> bytes:
+def serialize_message(message: Any) -> bytes:
     """Return a message as bytes, which are the same for equal messages."""
     return bytes(message.SerializeToString(deterministic=True))
 

@@ -46,7 +46,7 @@ class OperatorScope(Struct, frozen=True):
             return column
         return next(f for f in inside(column).values() if f.id == number)
 
-    def extracted(self, expression: Expression) -> ResolvedColumn:
+    def find_field(self, expression: Expression) -> ResolvedColumn:
         """Return the field of ``column.getField(name)``. Raises :class:`DeclineSignal`."""
         value = expression.unresolved_extract_value
         if (

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from presieve.backend.connect.querytext import as_messages
-from presieve.backend.connect.resolved_plan import Relation, content, copy_of, inputs
+from presieve.backend.connect.resolved_plan import Relation, copy_of, inputs, serialize_message
 from presieve.backend.gateway import GatewayError
 from presieve.errors import Declined
 
@@ -86,8 +86,8 @@ def put_in(relation: Relation, replacements: dict[bytes, Relation]) -> Relation:
 
 def _put_in(relation: Relation, replacements: dict[bytes, Relation]) -> None:
     kind = relation.WhichOneof("rel_type")
-    if kind == "sql" and content(relation) in replacements:
-        relation.CopyFrom(replacements[content(relation)])
+    if kind == "sql" and serialize_message(relation) in replacements:
+        relation.CopyFrom(replacements[serialize_message(relation)])
     elif kind not in (None, "sql", "with_relations"):
         for _, part in inputs(relation):
             _put_in(part, replacements)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from presieve.certificate.check import make_solver
+from presieve.certificate.checker import make_solver
 from presieve.ir.fold import Problem
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.terms import FALSE, Scope, Term

@@ -57,7 +57,7 @@ class FilteredOperators(Struct, frozen=True):
 def open_operators(opened: Opened, df: DataFrame) -> FilteredOperators:
     """Find the operators in the plan of ``df`` that may gain something."""
     gateway = opened.gateway
-    plan = gateway.analyzed(df)
+    plan = gateway.analyze_plan(df)
     alone = moves_no_filters(gateway)
     if not (alone or gateway.has_filtered(plan)) or session_declines(gateway, plan) is not None:
         return FilteredOperators(opened, plan)
@@ -131,7 +131,7 @@ def _read_sites(context: SiteContext, kinds: _Kinds) -> Iterator[AnySite | Decli
 def _check(view: PlanView, site: Site) -> None:
     """Raise :class:`DeclineSignal` if nothing may be put below an operator."""
     gateway, plan = view.gateway, view.plan
-    unread = gateway.unread(view.handle(site.boundary))
+    unread = gateway.explain_unread(view.handle(site.boundary))
     if unread is not None:
         raise DeclineSignal.of(unread)
     if not gateway.cache_is_empty() and is_cached(gateway, site, plan):

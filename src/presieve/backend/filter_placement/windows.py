@@ -62,7 +62,7 @@ def read_window_site(context: SiteContext, site: Site) -> WindowSite:
     side = context.side(below, inputs, read, guarded=guarded)
     whole_problem = None
     if WindowFrame() in window.frames and not window.raises:
-        whole_problem = _whole(context, site, of, inputs, side.columns)
+        whole_problem = _make_partition_problem(context, site, of, inputs, side.columns)
     return WindowSite(
         site.number,
         simple_kind(node),
@@ -77,7 +77,7 @@ def read_window_site(context: SiteContext, site: Site) -> WindowSite:
     )
 
 
-def _whole(
+def _make_partition_problem(
     context: SiteContext,
     site: Site,
     of: WindowInput,

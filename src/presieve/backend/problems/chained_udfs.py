@@ -65,7 +65,7 @@ def compose_projections(
         try:
             handle = gateway.node(plan, below.path)
             inner = read_lifted(gateway, handle, read_project(gateway, below, handle), setting)
-            joined = _Link(read, inner).joined()
+            joined = _Link(read, inner).join_boundaries()
         except DeclineSignal as signal:
             stopped = signal.declined
             break
@@ -140,7 +140,7 @@ class _Link(Struct, frozen=True):
     outer: LiftedBoundary
     inner: LiftedBoundary
 
-    def joined(self) -> LiftedBoundary | None:
+    def join_boundaries(self) -> LiftedBoundary | None:
         """Join both into one boundary; None if impossible. Raises :class:`DeclineSignal`."""
         made_values = self._inner_values()
         arguments = self.outer.boundary.arguments

@@ -84,7 +84,7 @@ def read_column_use(view: PlanView, number: int, node: Node) -> ColumnUse:
     """Determine the columns that the function of this operator needs."""
     name = str(node.fields["functionExpr"][0].get("name", "a function"))
     gateway, handle = view.gateway, view.handle(node)
-    unread = gateway.unread(handle)
+    unread = gateway.explain_unread(handle)
     if unread is not None:
         return ColumnUse(number, node, name, declined=unread)
     try:
@@ -144,7 +144,7 @@ def _input(
 def _against(view: PlanView, node: Node, answer: Dataflow) -> Declined | None:
     """Explain why no column can be left out; None if columns can."""
     if answer.reads is None:
-        effect = next(iter(answer.missed()), None)
+        effect = next(iter(answer.find_missed_effects()), None)
         why = "the function is not followed" if effect is None else effect.reason
         span = None if effect is None else effect.span
         return Declined("operator", f"all columns are handed over: {why}", span)

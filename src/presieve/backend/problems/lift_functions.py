@@ -43,7 +43,7 @@ from presieve.ir.sorts import BOOL, Option
 from presieve.ir.terms import TRUE, Var
 from presieve.ir.walk import variables
 from presieve.ir.wellformed import output_var
-from presieve.lift.entry.guards import with_known
+from presieve.lift.entry.guards import add_known_flag
 from presieve.lift.execution.opaque_calls import apart
 from presieve.lift.forms import (
     ColumnsFunction,
@@ -172,7 +172,7 @@ class _Functions(Struct, frozen=True):
             except DeclineSignal as signal:
                 why = why or signal.declined
             with suppress(DeclineSignal):
-                guards, variable = with_known(self._guards(call), call.name)
+                guards, variable = add_known_flag(self._guards(call), call.name)
                 if all(a.name != variable.name for a in self.boundary.outputs):
                     lifted.append(guards)
                     known_flags |= dict.fromkeys(call.outputs, variable)
@@ -193,7 +193,7 @@ class _Functions(Struct, frozen=True):
             raise DeclineSignal("not-a-function", f"{call.name} is not a function of single values")
         request = DataflowRequest(function, "row", (), receiver=receiver)
         answer, effects = dataflow(request), self.setting.effects
-        if answer.missed(effects):
+        if answer.find_missed_effects(effects):
             raise DeclineSignal("impure-io", f"{call.name} may do more than give a value")
         lifted = self._python(call, partly=True)
         assumptions = (*lifted.assumptions, *assume_unmissed(answer, effects))

@@ -62,7 +62,7 @@ class Unlifted:
     @property
     def is_missed(self) -> bool:
         """Whether it does more than return rows, so that a dropped row might be missed."""
-        return bool(self.answer.missed(self.effects))
+        return bool(self.answer.find_missed_effects(self.effects))
 
     def fold_of_keys(self, names: InputAttributes) -> Lifted:
         """Return the fold of the outputs that hold one of the keys, if there are any. A key that
@@ -85,7 +85,7 @@ class Unlifted:
         matter, there must be none; else the values must come back unchanged.
         """
         passes = {} if self.is_missed or self._is_mixed() else self.answer.passes or {}
-        typed = self._typed(names)
+        typed = self._find_typed_columns(names)
         facts: list[Assumption] = []
         for k in names.keys:
             variable = _variable(k)
@@ -103,7 +103,7 @@ class Unlifted:
         """Whether the result may depend on a column of the input."""
         return self.answer.reads is None or name in self.answer.reads
 
-    def _typed(self, names: InputAttributes) -> set[str]:
+    def _find_typed_columns(self, names: InputAttributes) -> set[str]:
         """Return the columns of the input whose type in pandas may matter."""
         types = {k.name: k.type for k in names.keys}
         returned = {a.name: a.type for a in self.boundary.outputs}
@@ -150,7 +150,7 @@ class Unlifted:
     def _obstacle(self, output: Attribute) -> Declined | None:
         """Say what keeps filters on an output from the rows or the groups that it comes from."""
         if self.is_missed:
-            first, *others = self.answer.missed(self.effects)
+            first, *others = self.answer.find_missed_effects(self.effects)
             # What is unknown may be so because of a value that is unknown before.
             later = tuple(self._effect(e) for e in others if e.kind != "unknown")
             return replace(self._effect(first), behind=Behind(lambda: later))

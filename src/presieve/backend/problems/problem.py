@@ -357,10 +357,16 @@ def _weaken_unknown(
     if not any(v in known_flags for _, t in moved for v in variables(t)):
         return moved, stuck, beside
     reasons = () if why is None else (why,)
-    return tuple(_where_known(m, t, known_flags) for m, t in moved), (*stuck, *reasons), beside
+    return (
+        tuple(_weaken_where_unknown(m, t, known_flags) for m, t in moved),
+        (*stuck, *reasons),
+        beside,
+    )
 
 
-def _where_known(conjunct: Moved, term: Term, known_flags: Mapping[Var, Var]) -> tuple[Moved, Term]:
+def _weaken_where_unknown(
+    conjunct: Moved, term: Term, known_flags: Mapping[Var, Var]
+) -> tuple[Moved, Term]:
     """Weaken the conjunct, which stays, too: it is true if an output that it reads is unknown."""
     unsure = dict.fromkeys(known_flags[v] for v in variables(term) if v in known_flags)
     if not unsure:

@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 
 from pyspark.sql import DataFrame, SparkSession
 
-from presieve.backend.classic.settings import read_settings
+from presieve.backend.classic.session_configuration import read_settings
 from presieve.backend.gateway import GatewayError
 
 

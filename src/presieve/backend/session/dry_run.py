@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, TypeAlias
 
-from presieve.backend.classic.versions import ClassicDataFrame
+from presieve.backend.classic.version_differences import ClassicDataFrame
 from presieve.backend.session.hooks import ACTIONS, SAVES, WRITERS, Instead, find_class
 from presieve.errors import UsageError
 

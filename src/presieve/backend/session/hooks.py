@@ -30,7 +30,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.dataframe import DataFrame
 
 from presieve.backend.classic.gateway import session_uuid
-from presieve.backend.classic.versions import ClassicDataFrame
+from presieve.backend.classic.version_differences import ClassicDataFrame
 from presieve.errors import UsageError
 
 ACTIONS = (
@@ -272,11 +272,11 @@ def _method(before: Any, how: _Call) -> Any:
     call = before if how.instead is None else partial(how.instead, before)
 
     @wraps(before)
-    def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def call_hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
         with how.through(self, how.name) as answering:
             result = call(answering, *args, **kwargs)
             if how.made is not None:
                 how.made(result)
             return result
 
-    return hooked
+    return call_hooked

@@ -21,7 +21,7 @@ def guarding(*errors: type[Exception]) -> Callable[[Callable[P, T]], Callable[P,
     """
     caught: tuple[type[Exception], ...] = (PySparkException, *errors)
 
-    def guarded(call: Callable[P, T]) -> Callable[P, T]:
+    def guard(call: Callable[P, T]) -> Callable[P, T]:
         @wraps(call)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
             try:
@@ -34,4 +34,4 @@ def guarding(*errors: type[Exception]) -> Callable[[Callable[P, T]], Callable[P,
 
         return wrapper
 
-    return guarded
+    return guard

@@ -31,7 +31,7 @@ class Surroundings:
     settings: Mapping[str, str]
     answers: int
 
-    def undisturbed(self) -> bool:
+    def is_undisturbed(self) -> bool:
         """Whether no facts have been taken from files since."""
         return footers.answers() == self.answers
 

@@ -21,7 +21,7 @@ from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.rewrite import Predicate, checked_filter, predicate
 from presieve.backend.statistics.footers import ScanColumns, count_answer, scan_columns
-from presieve.backend.statistics.small_files import count_here
+from presieve.backend.statistics.small_files import count_locally
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.terms import FALSE, Scope, Term, Var
@@ -86,7 +86,7 @@ def check_of(
     name = hashlib.sha256(key.encode()).hexdigest()
 
     def count() -> int:
-        rows = count_here(gateway.parquet_files(file_scan.relation), asking.term, types)
+        rows = count_locally(gateway.parquet_files(file_scan.relation), asking.term, types)
         if rows is not None:
             return min(rows, FEW + 1)
         plan = checked_filter(gateway, asking, file_scan.relation, timezone)

@@ -18,7 +18,7 @@ from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.estimates import scan_below
 from presieve.cost.decision import LISTED, ProvenPrefilter, looking_pays
 from presieve.cost.estimate import estimate, largest_share
-from presieve.cost.model import Work, cost_of_groups, native, rowwise
+from presieve.cost.model import RowCost, cost_of_groups, native, rowwise
 from presieve.cost.parquet_scan import Estimate, Scan
 from presieve.ir.sorts import TEXTS
 from presieve.ir.terms import SQL_TRUE, Term
@@ -34,7 +34,7 @@ def candidate(opened: Opened, edit: SiteEdit) -> ProvenPrefilter:
     assert edit.prefilter is not None
     term = edit.prefilter.term
     site = edit.site
-    return ProvenPrefilter(term, _work(site), _estimate(opened, site, term), _spares(edit))
+    return ProvenPrefilter(term, _cost_of_row(site), _estimate(opened, site, term), _spares(edit))
 
 
 def check_pays(opened: Opened, site: SiteProblem, prefilter: Term, condition: Term) -> bool:
@@ -42,7 +42,7 @@ def check_pays(opened: Opened, site: SiteProblem, prefilter: Term, condition: Te
     saves. May open files.
     """
     estimated = _estimate(opened, site, prefilter)
-    return looking_pays(ProvenPrefilter(prefilter, _work(site), estimated), condition)
+    return looking_pays(ProvenPrefilter(prefilter, _cost_of_row(site), estimated), condition)
 
 
 def _estimate(opened: Opened, site: SiteProblem, term: Term) -> Estimate | None:
@@ -80,7 +80,7 @@ def paths_of_equal(opened: Opened, edit: SiteEdit) -> frozenset[tuple[int, ...]]
     return sharing_exchange(PlanView(opened.gateway, opened.plan, site.root), site.boundary)
 
 
-def _work(site: SiteProblem) -> Work:
+def _cost_of_row(site: SiteProblem) -> RowCost:
     boundary, names = site.boundary, site.names
     columns = len(names.keys) + len(names.rows)
     calls = [c for c in boundary.calls if c.native is not None]

@@ -84,7 +84,7 @@ def _skips(
     try:
         term = rewrite(prefilter, lambda v: named[v])
         condition = predicate(term, {i: named[v] for i, (v, _) in taken.items()}, timezone)
-        return gateway.skipped(leaf, condition.sql)
+        return gateway.estimate_skipped_share(leaf, condition.sql)
     except (DeclineSignal, GatewayError):
         return None
 

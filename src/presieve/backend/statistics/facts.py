@@ -79,7 +79,7 @@ def known_facts(
     facts += [Fact(app(Op.SQL_IS_TRUE, term), BY_FILTER) for term in conditions]
     facts += [Fact(_not_none(column_vars[i]), BY_FOOTERS) for i in sorted(counted)]
     for i in sorted(i for i in _cast(node, column_vars) if strip(column_vars[i].sort) == FLOAT):
-        facts += [Fact(_where_there(column_vars[i], test), BY_CAST) for test in _OF_CASTS]
+        facts += [Fact(_test_if_present(column_vars[i], test), BY_CAST) for test in _OF_CASTS]
     return (
         *facts,
         *(Fact(within(column_vars[i], *ends), BY_FOOTERS) for i, ends in between.items()),
@@ -114,13 +114,13 @@ _OF_CASTS: tuple[Callable[[Term], Term], ...] = (
 
 def within(var: Var, low: int, high: int) -> Term:
     """Assert that an integer, if it is not None, is between these."""
-    return _where_there(
+    return _test_if_present(
         var,
         lambda x: conjunction([app(Op.PY_GE, x, int_lit(low)), app(Op.PY_LE, x, int_lit(high))]),
     )
 
 
-def _where_there(var: Var, test: Callable[[Term], Term]) -> Term:
+def _test_if_present(var: Var, test: Callable[[Term], Term]) -> Term:
     """Apply the test to the value, if there is one; None passes."""
     if not isinstance(var.sort, Option):
         return test(var)

@@ -101,7 +101,7 @@ def _extremes_fit(met: list[int], statistics: Statistics, type_: str) -> bool:
     if digits is not None:
         if not _holds(statistics, type_):
             return False
-        raw = (_whole(statistics.min_raw), _whole(statistics.max_raw))
+        raw = (_read_integer(statistics.min_raw), _read_integer(statistics.max_raw))
         met += [abs(r) // 10 ** digits[1] * (1 if r > 0 else -1) for r in raw]
         return True
     fits = INT_RANGES.get(JSON_TYPES.get(type_, type_))
@@ -326,7 +326,7 @@ file says.
 """
 
 
-def _whole(raw: int | bytes) -> int:
+def _read_integer(raw: int | bytes) -> int:
     """Return an integer of the file, which may be given as its bytes."""
     return raw if isinstance(raw, int) else int.from_bytes(raw, "big", signed=True)
 
@@ -338,7 +338,7 @@ def _holds(statistics: Statistics, type_: str) -> bool:
     if not statistics.has_min_max:
         return False
     kind = json.loads(statistics.logical_type.to_json())
-    low, high = (_whole(raw) for raw in (statistics.min_raw, statistics.max_raw))
+    low, high = (_read_integer(raw) for raw in (statistics.min_raw, statistics.max_raw))
     digits = decimal_type(type_)
     if digits is not None:
         exact = kind.get("Type") == "Decimal" and kind.get("scale") == digits[1]

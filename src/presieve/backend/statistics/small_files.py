@@ -27,7 +27,7 @@ MOST_FILES = 8
 """With more rows or files, Spark counts: by then its job takes less than the pre-filter saves."""
 
 
-def count_here(uris: Sequence[str], condition: Term, types: Mapping[str, str]) -> int | None:
+def count_locally(uris: Sequence[str], condition: Term, types: Mapping[str, str]) -> int | None:
     """Return the number of rows that satisfy the condition; None if Spark should count.
 
     ``types`` are those of the columns of the condition, as Catalyst writes them.

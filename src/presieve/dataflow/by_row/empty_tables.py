@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import ast
 
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.context import Analysis
-from presieve.dataflow.state import AnalysisState
 
 
 def skips_without_rows(a: Analysis, s: AnalysisState, node: ast.If) -> bool:

@@ -21,13 +21,13 @@ from presieve.dataflow.abstract_values import (
     AbstractScalar,
     Function,
     Items,
-    Opaque,
+    OpaqueValue,
     Ref,
     Value,
     is_fixed,
     reach_of,
 )
-from presieve.dataflow.state import AnalysisState, map_object, values_of
+from presieve.dataflow.analysis_state import AnalysisState, map_object, values_of
 from presieve.python_library.descriptions import Change
 from presieve.python_library.method_catalogue import describe
 from presieve.records import replace
@@ -69,7 +69,7 @@ def is_closed_loop(s: AnalysisState, node: ast.For, lists: Iterable[str]) -> boo
     if stored.intersection(lists) or any(map(_leaves, node.body)):
         return False
     start = names_stored([node.target])
-    if _unassigned(node.body, stored, start) is None:
+    if _find_bound_names(node.body, stored, start) is None:
         return False
     own = stored | {id(_owner_node(c)) for c in _appending(node.body)}
     return _reads_fixed(s, node.body, own, frozenset(lists))
@@ -123,7 +123,9 @@ def forget_rounds(s: AnalysisState, node: ast.For) -> None:
     for name in names_stored([node.target, *node.body]) & s.env.keys():
         value = s.env[name]
         scalar = isinstance(value, AbstractScalar)
-        s.env[name] = AbstractScalar() if scalar else Opaque(reach_of(value), s.packages(value))
+        s.env[name] = (
+            AbstractScalar() if scalar else OpaqueValue(reach_of(value), s.packages(value))
+        )
 
 
 def loosen(s: AnalysisState, element: Value | None) -> Value | None:
@@ -133,7 +135,11 @@ def loosen(s: AnalysisState, element: Value | None) -> Value | None:
         if isinstance(value, AbstractScalar) and value.fixed:
             text, whole = value.is_text, value.is_whole
             return AbstractScalar(value.keys, text=text, whole=whole)
-        return replace(value, fixed=False) if isinstance(value, AbstractColumn | Opaque) else value
+        return (
+            replace(value, fixed=False)
+            if isinstance(value, AbstractColumn | OpaqueValue)
+            else value
+        )
 
     for place in s.reach(*(() if element is None else (element,))):
         thing = s.heap.get(place)
@@ -183,16 +189,16 @@ def _leaves(node: ast.AST, *, inside: bool = False) -> bool:
     return any(_leaves(child, inside=inner) for child in ast.iter_child_nodes(node))
 
 
-def _unassigned(body: list[ast.stmt], own: set[str], known: set[str]) -> set[str] | None:
+def _find_bound_names(body: list[ast.stmt], own: set[str], known: set[str]) -> set[str] | None:
     """The own names that are certainly bound after the statements; None if one may be read that the
     same round has not bound.
     """
     for statement in body:
         match statement:
             case ast.If(test, then, orelse):
-                if not _bound([test], own, known):
+                if not _reads_only_bound([test], own, known):
                     return None
-                ends = [_unassigned(b, own, known) for b in (then, orelse)]
+                ends = [_find_bound_names(b, own, known) for b in (then, orelse)]
                 live = [e for e, b in zip(ends, (then, orelse), strict=True) if not _jumps(b)]
                 if None in ends:
                     return None
@@ -202,28 +208,28 @@ def _unassigned(body: list[ast.stmt], own: set[str], known: set[str]) -> set[str
                     else own
                 )
             case ast.For(target, over, inner, orelse):
-                if not _bound([over], own, known) or orelse:
+                if not _reads_only_bound([over], own, known) or orelse:
                     return None
-                if _unassigned(inner, own, known | names_stored([target])) is None:
+                if _find_bound_names(inner, own, known | names_stored([target])) is None:
                     return None
             case ast.Assign() | ast.AnnAssign() | ast.Expr() | ast.Raise() | ast.Assert():
-                if not _bound([statement], own, known):
+                if not _reads_only_bound([statement], own, known):
                     return None
                 known = known | names_stored([statement])
             case ast.Continue() | ast.Pass() | ast.Import() | ast.ImportFrom():
                 pass
             case ast.Try(inner, handlers, orelse, final):
-                if final or _unassigned(inner, own, known) is None:
+                if final or _find_bound_names(inner, own, known) is None:
                     return None
-                after = _unassigned([*inner, *orelse], own, known)
+                after = _find_bound_names([*inner, *orelse], own, known)
                 for h in handlers:
-                    caught = _unassigned(h.body, own, known | ({h.name} if h.name else set()))
+                    caught = _find_bound_names(h.body, own, known | ({h.name} if h.name else set()))
                     if caught is None or after is None:
                         return None
                     after = after if _jumps(h.body) else after & caught
                 known = after or known
             case ast.AugAssign(target, _, value):
-                if not _bound([target, value], own, known, stores=True):
+                if not _reads_only_bound([target, value], own, known, stores=True):
                     return None
             case _:
                 return None
@@ -234,7 +240,7 @@ def _jumps(body: list[ast.stmt]) -> bool:
     return bool(body) and isinstance(body[-1], ast.Continue | ast.Raise)
 
 
-def _bound(
+def _reads_only_bound(
     nodes: Iterable[ast.AST], own: set[str], known: set[str], *, stores: bool = False
 ) -> bool:
     """Whether all own names that are read are known to be bound. Names of comprehensions and of

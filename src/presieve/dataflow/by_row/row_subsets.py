@@ -10,14 +10,14 @@ from presieve.dataflow.abstract_values import (
     NOWHERE,
     AbstractColumn,
     AllocationSite,
-    Opaque,
+    OpaqueValue,
     Ref,
     Table,
     Value,
     part_of,
 )
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.context import Analysis
-from presieve.dataflow.state import AnalysisState
 from presieve.records import replace
 
 
@@ -59,7 +59,7 @@ def some_columns(
     for name in names:
         column = table.column(name)
         if column is None:
-            return Opaque(NOWHERE, frozenset(("pandas",)))  # it raises
+            return OpaqueValue(NOWHERE, frozenset(("pandas",)))  # it raises
         a.reads(column.unread, f"{ast.unparse(node)} reads it", node)
         columns.append((name, replace(column, unread=frozenset())))
     no_other_column = None
@@ -73,7 +73,7 @@ def series_of(a: Analysis, table: Table, name: str, node: ast.AST) -> Value:
     """Evaluate ``table[name]``, which reads the column."""
     column = table.column(name)
     if column is None:
-        return Opaque(NOWHERE, frozenset(("pandas",)))  # it raises
+        return OpaqueValue(NOWHERE, frozenset(("pandas",)))  # it raises
     a.reads(column.unread, f"{ast.unparse(node)} is read", node)
     are_rows_known = table.rows is not None and not table.rows.older and column.rows == table.rows
     rows = table.rows if are_rows_known else None

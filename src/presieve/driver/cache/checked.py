@@ -86,7 +86,7 @@ class Query:
         return hashlib.sha256(json.dumps(key).encode()).hexdigest()
 
     @cached_property
-    def searched(self) -> Problem:
+    def problem_to_search(self) -> Problem:
         """The problem from which a search under the policy starts."""
         return strictly(self.problem, self.known) if self.policy == "strict" else self.problem
 
@@ -146,7 +146,7 @@ def _solution(query: Query, entry: Any) -> Solution | None:
     if budget is not None and wanted > budget * TOLERANCE:
         return None
     if stored is None:
-        return nothing(query.searched, declined)
+        return nothing(query.problem_to_search, declined)
     return _check_claim(query, stored, declined)
 
 
@@ -203,7 +203,7 @@ def _with_assumptions(query: Query, claimed: Problem) -> Problem:
     These are the assumptions that the function's meaning rests on, and others that the search may
     make. Raises _Unfit if the claim assumes anything else or omits one that the meaning rests on.
     """
-    problem = query.searched
+    problem = query.problem_to_search
     allowed = {assumption_key(a): a for a in problem.assumptions}
     wanted = [assumption_key(a) for a in claimed.assumptions]
     if not allowed.keys() >= set(wanted):

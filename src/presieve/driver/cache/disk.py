@@ -94,7 +94,7 @@ class Store(Struct, frozen=True):
         with contextlib.suppress(OSError):
             self.path(name).unlink(missing_ok=True)
 
-    def held(self) -> tuple[int, int]:
+    def measure_size(self) -> tuple[int, int]:
         """Return the number of files and their total size in bytes."""
         sizes = [f.size for f in self._files()]
         return len(sizes), sum(sizes)

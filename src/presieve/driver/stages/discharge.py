@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from presieve.certificate.check import make_solver
+from presieve.certificate.checker import make_solver
 from presieve.driver.declare import follows_from
 from presieve.driver.options import Cost
 from presieve.driver.solve import Solution, discard_solution, not_assumed, strictly

@@ -71,7 +71,7 @@ class ExplainedCheck:
             return None
 
     def _scans(self, df: DataFrame) -> list[Mapping[str, str]]:
-        every = self._gateway.scan_metadata(self._gateway.analyzed(df))
+        every = self._gateway.scan_metadata(self._gateway.analyze_plan(df))
         return [metadata for _, metadata in every if "Location" in metadata]
 
 

@@ -24,7 +24,7 @@ from presieve.backend.filter_placement.windows import WindowSite
 from presieve.backend.rewrite import Predicate
 from presieve.backend.statistics.edits import ask_about_scan
 from presieve.certificate.certificate import Certificate
-from presieve.certificate.check import FORM, Rejected, Verified, check
+from presieve.certificate.checker import FORM, Rejected, Verified, check
 from presieve.certificate.joins import JoinCertificate
 from presieve.certificate.two_rows import TwoRowClaim
 from presieve.certificate.windows import WindowCertificate

@@ -27,7 +27,7 @@ from presieve.backend.group_aggregates import (
 from presieve.backend.rewrite import GroupTexts
 from presieve.backend.statistics.edits import largest_group
 from presieve.backend.statistics.facts import BY_FOOTERS, Fact
-from presieve.certificate.check import Rejected, Verified, check
+from presieve.certificate.checker import Rejected, Verified, check
 from presieve.certificate.group_aggregates import (
     AggregatedCertificate,
     AggregateText,

@@ -16,7 +16,7 @@ from presieve.backend.classic.join_key_ranges import (
     open_ranges,
     with_ranges,
 )
-from presieve.certificate.check import Rejected, Verified, check
+from presieve.certificate.checker import Rejected, Verified, check
 from presieve.certificate.joins import JoinCertificate
 from presieve.cost.estimate import estimate, extremes
 from presieve.driver.options import Options

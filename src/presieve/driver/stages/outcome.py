@@ -39,7 +39,7 @@ from presieve.backend.effects.may_raise import trees
 from presieve.backend.gateway import GatewayError
 from presieve.backend.open_plan import Opened
 from presieve.backend.rewrite import Predicate
-from presieve.certificate.check import Rejected, check
+from presieve.certificate.checker import Rejected, check
 from presieve.certificate.scan_filters import DerivedCertificate
 from presieve.driver.stages.decisions import Objection
 from presieve.driver.stages.explained import ExplainedCheck
@@ -85,7 +85,7 @@ class OptimizedCheck:
         if df is self._written:
             return None
         gateway = self._gateway
-        if not gateway.same_output(gateway.analyzed(self._written), gateway.analyzed(df)):
+        if not gateway.same_output(gateway.analyze_plan(self._written), gateway.analyze_plan(df)):
             return Objection("output", "its columns are others than as written")
         try:
             scans = optimized_scans(gateway, df)
@@ -123,10 +123,10 @@ class OptimizedCheck:
         suspects = [x for x in suspects if not _is_covered(x[2], covered)]
         if suspects and self._scans_as_written is None:
             return None
-        suspects = [x for x in suspects if not self._was_there(x[0], x[1], scans)]
+        suspects = [x for x in suspects if not self._was_written(x[0], x[1], scans)]
         suspects = [x for x in suspects if not _is_of_directories(x[0], x[1])]
         if suspects:
-            same = _same_columns(self._gateway.tree(self._gateway.analyzed(df)))
+            same = _same_columns(self._gateway.tree(self._gateway.analyze_plan(df)))
             covered = {(same.get(n, n), sign, constant) for n, sign, constant in covered}
             suspects = [x for x in suspects if not _is_covered(x[2], covered, same)]
         if not suspects:
@@ -134,7 +134,7 @@ class OptimizedCheck:
         name = ", ".join(suspects[0][1].names.values())
         return Objection("scan", f"a scan may lose rows by a comparison with {name}")
 
-    def _was_there(
+    def _was_written(
         self, scan: OptimizedScan, condition: ScanCondition, scans: tuple[OptimizedScan, ...]
     ) -> bool:
         """Whether the plan as written has the condition wherever it reads what the scan reads."""
@@ -263,7 +263,7 @@ class OptimizedCheck:
         if written is None or any(scan.is_cached for scan in written):
             return frozenset()
         read = {number for scan in written if scan.is_scan for number in scan.columns}
-        plan = self._gateway.analyzed(self._written)
+        plan = self._gateway.analyze_plan(self._written)
         trees = map(self._gateway.tree, (plan, *self._gateway.subqueries(plan)))
         leaves = (frozenset(outputs(n) or ()) for t in trees for n in walk(t) if not n.children)
         return frozenset(columns for columns in leaves if columns and not columns & read)

@@ -32,7 +32,7 @@ REMOVAL = "the removal of filters"
 D = TypeVar("D", bound=Decision[object])
 
 
-class Job(Struct, frozen=True):
+class Optimization(Struct, frozen=True):
     """One optimization of the ``written`` DataFrame, which began at ``started``
     (``time.perf_counter``).
     """
@@ -86,7 +86,7 @@ class PlanState:
     that were examined for pre-filters. ``spent`` counts the seconds of the whole job.
     """
 
-    job: Job
+    job: Optimization
     gateway: Gateway
     off: Mapping[str, Declined]
     df: DataFrame

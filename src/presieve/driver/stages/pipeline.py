@@ -22,7 +22,7 @@ from presieve.driver.stages.outcome import outcome_check
 from presieve.driver.stages.passes import (
     PREFILTERS,
     REMOVAL,
-    Job,
+    Optimization,
     Pass,
     PassResult,
     PlanState,
@@ -59,7 +59,9 @@ TAKEN_BACK = "check"
 """The code of rewrites that are taken back because of Spark's optimized plan."""
 
 
-def run_passes(job: Job, settings: Mapping[str, str] | None = None) -> PlanState | Declined:
+def run_passes(
+    job: Optimization, settings: Mapping[str, str] | None = None
+) -> PlanState | Declined:
     """Run all passes, and again without a pass whose result must not be returned. ``settings`` are
     what is set in the session, if it was read.
     """

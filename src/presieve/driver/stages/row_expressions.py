@@ -12,7 +12,7 @@ from functools import partial
 
 from presieve.backend.rewrite import RowTexts
 from presieve.backend.row_expressions import RowCall, Values, open_calls, with_expressions
-from presieve.certificate.check import Rejected, Verified, check
+from presieve.certificate.checker import Rejected, Verified, check
 from presieve.certificate.row_expressions import (
     CompiledCertificate,
     Expression,

@@ -24,7 +24,7 @@ from presieve.backend.gateway import Gateway, GatewayError
 from presieve.backend.open_plan import or_declined
 from presieve.backend.rewrite import Predicate, predicate
 from presieve.backend.statistics.edits import of_scan
-from presieve.certificate.check import Rejected, Verified, check
+from presieve.certificate.checker import Rejected, Verified, check
 from presieve.certificate.scan_filters import DerivedCertificate
 from presieve.cost.estimate import skipped_share
 from presieve.cost.parquet_scan import Scan
@@ -253,7 +253,7 @@ def _share_skipped(
 
     def skips() -> float | None:
         try:
-            return sources.gateway.skipped(leaf, new_predicate.sql)
+            return sources.gateway.estimate_skipped_share(leaf, new_predicate.sql)
         except GatewayError:
             return None
 

@@ -10,10 +10,10 @@ from types import FunctionType
 from presieve.ir.fold import Field, Fold
 from presieve.ir.terms import FALSE, TRUE, Term
 from presieve.lift.entry.returns import Returns, outputs
-from presieve.lift.execution import holes
+from presieve.lift.execution import syntax_with_holes
 from presieve.lift.execution.batch_loop import rows_loop
 from presieve.lift.execution.heap import boxed_variables, frozen_variables
-from presieve.lift.execution.iteration import loop_variable
+from presieve.lift.execution.loop_iterables import loop_variable
 from presieve.lift.execution.row_loop import (
     Loop,
     check_fields,
@@ -54,7 +54,7 @@ def lift_function(
         )
     if flow.ended:
         raise m.decline("always-raises", "the function raises for every group", source.node)
-    before = m.raised()
+    before = m.join_raise_conditions()
     node = body[at] if loops else None
     loop = _loop(m, node, flow) if isinstance(node, ast.For) else Loop((), FALSE, {})
     m.begin(Stage.AFTER, before)
@@ -89,9 +89,9 @@ def parameter_values(
 
 
 def _loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> Loop:
-    if holes.passes_over(m, node, flow):
+    if syntax_with_holes.passes_over(m, node, flow):
         return Loop((), FALSE, {n: flow.env[n] for n in assigned_names([node]) if n in flow.env})
-    with holes.loop(m, node):
+    with syntax_with_holes.loop(m, node):
         return _read_loop(m, node, flow)
 
 
@@ -123,7 +123,7 @@ def _read_loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> Loop:
         env = merge_exits(m, m.frame.exits, path)
         # Facts on the path to the end of the body do not hold on the other paths.
         ends = Flow({}, (), flow.facts)
-        return {n: m.force(env[n], ends) for n in initial}, m.raised()
+        return {n: m.force(env[n], ends) for n in initial}, m.join_raise_conditions()
 
     with m.at(node):
         return run_loop(initial, step, component_names(m.source.node))
@@ -167,7 +167,7 @@ def build_fold(
     m.set_fields(fields)
     output_columns, assumptions = outputs(m, exits, returns)
     m.columns.add_assumptions(assumptions)
-    step_raises, finish_raises = or_(before, loop.raises), m.raised()
+    step_raises, finish_raises = or_(before, loop.raises), m.join_raise_conditions()
     roots = (step_raises, finish_raises, *(o.term for o in output_columns))
     with m.at(m.source.node):
         check_fields([f.name for f in fields], *roots)

@@ -64,7 +64,7 @@ def lift_guards(
             m.rollback(before)
             guards.declined = guards.declined or signal
     term, is_known = _merge_known(known_outputs)
-    raises = m.raised()
+    raises = m.join_raise_conditions()
     if term is None or any(v.scope is not Scope.KEY for v in variables(term, is_known, raises)):
         raise guards.declined or m.decline("early-return", "nothing is returned", source.node)
     column = attempt.request.returns[0]
@@ -92,7 +92,7 @@ def _check_batches(m: SymbolicMachine, attempt: LiftAttempt, function: FunctionT
         raise DeclineSignal("return-type", reason)
 
 
-def with_known(guards: Lifted, name: str) -> tuple[Lifted, Var]:
+def add_known_flag(guards: Lifted, name: str) -> tuple[Lifted, Var]:
     """Add an output that tells whether the result is known; return its variable as well."""
     flag = Output(f"{name} is known", Option(BOOL), "boolean", some(guards.known))
     fold = replace(guards.fold, outputs=(*guards.fold.outputs, flag))
@@ -152,7 +152,7 @@ class _Guards:
         if self._budget <= 0:
             return False
         m = self._m
-        before, start, raised = m.checkpoint(), flow.branch(TRUE), m.raised()
+        before, start, raised = m.checkpoint(), flow.branch(TRUE), m.join_raise_conditions()
         try:
             execute(m, [statement], flow)
             self._check_caught(statement, raised)
@@ -165,7 +165,7 @@ class _Guards:
 
     def _check_caught(self, statement: ast.stmt, raised: Term) -> None:
         m = self._m
-        if statement in self._caught and m.raised() != raised:
+        if statement in self._caught and m.join_raise_conditions() != raised:
             reason = "an error that is caught is not modelled"
             raise m.decline("unsupported-statement", reason, statement)
 
@@ -176,7 +176,7 @@ class _Guards:
         if not isinstance(statement, ast.If) or self._budget <= 0:
             return
         m = self._m
-        before, start, raised = m.checkpoint(), flow.branch(TRUE), m.raised()
+        before, start, raised = m.checkpoint(), flow.branch(TRUE), m.join_raise_conditions()
         try:
             with m.at(statement):
                 chosen = condition(m, statement.test, flow)

@@ -66,7 +66,7 @@ def state_loop(
     reduce = RowMethod(obj, "reduce", columns)
     finish = RowMethod(obj, "finish", columns) if _has_method(obj, "finish") else None
     start = merge_values(zero.machine, zero.run((), Stage.BEFORE))
-    if zero.machine.raised() != FALSE:
+    if zero.machine.join_raise_conditions() != FALSE:
         reason = "zero() may raise an error"
         raise zero.machine.decline("always-raises", reason, zero.machine.source.node)
     names = tuple(c.name for c in columns.request.schema)
@@ -75,7 +75,7 @@ def state_loop(
     def step(acc: Mapping[str, Value]) -> tuple[Mapping[str, Value], Term]:
         m = reduce.machine
         exits = reduce.run((acc["acc"], row), Stage.LOOP)
-        return {"acc": merge_values(m, exits)}, m.raised()
+        return {"acc": merge_values(m, exits)}, m.join_raise_conditions()
 
     with reduce.machine.at(reduce.machine.source.node):
         loop = run_loop({"acc": start}, step, _component_names(reduce, finish))

@@ -44,7 +44,7 @@ from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.execution.statements import execute, machine
 from presieve.lift.forms import ColumnsFunction, Lifted, LiftRequest, RowsFunction
 from presieve.lift.models.pandas import series
-from presieve.lift.models.pandas.arithmetic import make_exact
+from presieve.lift.models.pandas.column_arithmetic import make_exact
 from presieve.lift.models.pyarrow.arrays import array
 from presieve.lift.python.names import own_names, parameters
 from presieve.lift.python.shipped import function_source
@@ -114,7 +114,7 @@ def lift_rows(attempt: LiftAttempt) -> Lifted:
         for c in request.returns
         if (term := cells.get(c.name)) is not None
     )
-    return replace(_of_one_row(m, outputs, place, is_kept), kept=is_kept)
+    return replace(_make_row_fold(m, outputs, place, is_kept), kept=is_kept)
 
 
 def lift_columns(attempt: LiftAttempt, names: tuple[str, ...]) -> Lifted:
@@ -136,7 +136,7 @@ def lift_columns(attempt: LiftAttempt, names: tuple[str, ...]) -> Lifted:
         raise m.decline("return-shape", reason, place)
     with m.at(place):
         term = _pandas_value(m, vector, column)
-    return _of_one_row(m, (Output(column.name, term.sort, column.type, term),), place)
+    return _make_row_fold(m, (Output(column.name, term.sort, column.type, term),), place)
 
 
 def _plain_function(function: object) -> FunctionType:
@@ -145,11 +145,11 @@ def _plain_function(function: object) -> FunctionType:
     return function
 
 
-def _of_one_row(
+def _make_row_fold(
     m: SymbolicMachine, outputs: tuple[Output, ...], place: ast.stmt, is_kept: Term = TRUE
 ) -> Lifted:
     """Return the fold of the outputs for one row."""
-    raises, source = m.raised(), m.source
+    raises, source = m.join_raise_conditions(), m.source
     roots = (is_kept, raises, *(o.term for o in outputs))
     if any(v.scope is not Scope.KEY for v in variables(*roots)):
         reason = "rows are compared with a value of the whole table, which is not one row's"

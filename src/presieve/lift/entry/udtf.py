@@ -69,7 +69,7 @@ def lift_state_class(cls: object, columns: LiftedColumns, returns: Returns) -> t
                 raise m.decline("return-shape", "eval returns rows", e.node)
         env = merge_exits(m, m.frame.exits, flow)
         ends = Flow({})
-        return {n: m.force(env[n], ends) for n in initial}, m.raised()
+        return {n: m.force(env[n], ends) for n in initial}, m.join_raise_conditions()
 
     with evaluate.machine.at(evaluate.source.node):
         loop = run_loop(initial, step, {})
@@ -106,7 +106,7 @@ def _check_class(cls: object) -> type:
 
 def _initial(init: _Method, state: frozenset[str]) -> dict[str, Value]:
     m, flow = init.run({}, Stage.BEFORE)
-    if m.frame.exits or flow.ended or m.raised() != FALSE:
+    if m.frame.exits or flow.ended or m.join_raise_conditions() != FALSE:
         raise m.decline("always-raises", "__init__ returns early or may raise", init.node)
     contents = frozen_variables(m, flow, init.node)
     initial = {_variable(n): contents.get(_variable(n), Unbound()) for n in sorted(state)}
@@ -127,7 +127,7 @@ def _row(method: _Method, columns: LiftedColumns) -> dict[str, Value]:
 
 def _check_yielded(m: SymbolicMachine, e: Exit, returns: Returns) -> Exit:
     """Check that the exit yields a tuple, or one value of one column."""
-    value = e.flow.opened(e.value)
+    value = e.flow.dereference(e.value)
     single = len(returns.columns) == 1
     if isinstance(value, TupleV) and not is_tagged(value):
         if single and len(value.items) == 1:

@@ -121,17 +121,19 @@ def _rows_if_filled(m: SymbolicMachine, test: ast.expr, flow: Flow, *, filled: b
     """Return the rows of the table whose rows the test counts: whether it has some, if it is
     ``filled``, else whether it has none.
     """
-    table = _counted(m, test, flow, filled=filled)
+    table = _find_counted_table(m, test, flow, filled=filled)
     rows = None if table is None else _rows_of(m.evaluate(table, flow))
     if rows is None:
         raise m.decline("early-exit", "a batch may yield nothing", test)
     return rows
 
 
-def _counted(m: SymbolicMachine, test: ast.expr, flow: Flow, *, filled: bool) -> ast.expr | None:
+def _find_counted_table(
+    m: SymbolicMachine, test: ast.expr, flow: Flow, *, filled: bool
+) -> ast.expr | None:
     match test:
         case ast.UnaryOp(ast.Not(), inner):
-            return _counted(m, inner, flow, filled=not filled)
+            return _find_counted_table(m, inner, flow, filled=not filled)
         case ast.Attribute(table, "empty") if not filled:
             return table
         case ast.Compare(left, [ast.Eq()], [ast.Constant(0)]) if not filled:

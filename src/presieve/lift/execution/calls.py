@@ -17,9 +17,9 @@ from presieve.lift.execution import (
     comprehensions,
     exceptions,
     heap,
-    holes,
     inlining,
     opaque_calls,
+    syntax_with_holes,
 )
 from presieve.lift.execution.outer_containers import is_container
 from presieve.lift.execution.stage import Stage
@@ -29,7 +29,7 @@ from presieve.lift.models import registry
 from presieve.lift.models.builtins import (
     builtin_functions,
     calendar,
-    composites,
+    composite_values,
     decimals,
     dicts,
     lists,
@@ -59,7 +59,7 @@ from presieve.lift.values.symbolic import Known, ListV, SetV, Value, describe
 MODELS = (
     *(
         calendar,
-        composites,
+        composite_values,
         comprehensions,
         decimals,
         dicts,
@@ -142,7 +142,7 @@ def _decline_unknown(m: SymbolicMachine, flow: Flow, node: ast.Call) -> DeclineS
     """Return why a call is not known, unless evaluating one of its arguments declines."""
     if any(isinstance(a, ast.Starred) for a in node.args):
         return DeclineSignal("unknown-call", "a call with *")
-    with holes.apart(m, node):
+    with syntax_with_holes.apart(m, node):
         for a in node.args:
             m.evaluate(a, flow)
     return _unknown_function(m, node)
@@ -236,11 +236,11 @@ def _call_method(m: SymbolicMachine, node: ast.Call, flow: Flow) -> Value:
     own = _own_method(m, flow, owner, node)
     if own is not None:
         return own
-    entry = registry.method_of(flow.opened(owner), name)
+    entry = registry.method_of(flow.dereference(owner), name)
     returned = _ask_model(m, flow, owner, entry, node)
     if returned is not None:
         return returned
-    owner = flow.opened(owner)
+    owner = flow.dereference(owner)
     if name in _CHANGING:
         raise DeclineSignal("mutation", f".{name}() changes {describe(owner)} in place")
     hint = "" if m.state.stage is Stage.LOOP else f": {registry.BELOW}"
@@ -253,7 +253,7 @@ def _ask_model(
 ) -> Value | None:
     """Ask a model for the result of a call. Evaluates the arguments even without a model."""
     assert isinstance(node.func, ast.Attribute)
-    exceptions.check_call(m, node.func.attr, node, flow.opened(owner))
+    exceptions.check_call(m, node.func.attr, node, flow.dereference(owner))
     call = ModelCall(m, flow, node.func.attr, (), {}, node)
     if entry is not None and entry.unevaluated:
         return entry.ask(call, owner)
@@ -277,14 +277,14 @@ def change(m: SymbolicMachine, flow: Flow, node: ast.Call) -> None:
     if _own_method(m, flow, owner, node) is not None:
         return
     exceptions.check_call(m, f".{name}", node)
-    entry = registry.method_of(flow.opened(owner), name)
+    entry = registry.method_of(flow.dereference(owner), name)
     if entry is not None and not entry.statement:
         if _ask_model(m, flow, owner, entry, node) is not None:
             return
     args = tuple(heap.box_contents(m, flow, m.evaluate(a, flow)) for a in node.args)
     if flow.ended:
         return
-    contents = flow.opened(owner)
+    contents = flow.dereference(owner)
     if isinstance(contents, SetV) and contents.fixed:
         raise DeclineSignal("always-raises", f"a frozenset has no method .{name}()")
     call = ModelCall(m, flow, name, args, {}, node)

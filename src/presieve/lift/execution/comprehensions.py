@@ -17,7 +17,7 @@ from presieve.lift.execution.heap import box_contents
 from presieve.lift.execution.inlining import settled_branch
 from presieve.lift.execution.state import Comparison, Flow, ModelCall, Operation, SymbolicMachine
 from presieve.lift.execution.unrolling import MOST, elements
-from presieve.lift.models.builtins import composites
+from presieve.lift.models.builtins import composite_values
 from presieve.lift.models.builtins.arithmetic import binary, number
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
 from presieve.lift.models.registry import function
@@ -189,7 +189,7 @@ def reduction(call: ModelCall) -> Value | None:
     if name == "sum":
         return total
     any_hit = or_(*hits)
-    return boolean(flow.decided(any_hit if name == "any" else negate(any_hit)))
+    return boolean(flow.decide(any_hit if name == "any" else negate(any_hit)))
 
 
 def _over_array(call: ModelCall) -> Value | None:
@@ -199,9 +199,9 @@ def _over_array(call: ModelCall) -> Value | None:
     if not isinstance(source, ast.Name | ast.Attribute | ast.Subscript):
         return None
     array = m.evaluate(source, flow)
-    if not isinstance(array, Scalar) or not composites.is_composite(array):
+    if not isinstance(array, Scalar) or not composite_values.is_composite(array):
         return None
-    value = composites.computed(call, array, of)
+    value = composite_values.evaluate_reduction(call, array, of)
     if value is None:
         raise call.decline("unsupported-expression", f"{call.name} of these elements of an array")
     return value

@@ -120,7 +120,7 @@ def split(
         hit = equal(m, signal.key, Scalar(string_lit(names[number])))
         fork(
             m,
-            path.decided(hit),
+            path.decide(hit),
             lambda f: run(f, names[number]),
             lambda f: among(number + 1, f),
             path,

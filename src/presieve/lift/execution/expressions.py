@@ -21,15 +21,15 @@ from presieve.lift.execution import (
     exceptions,
     growing_lists,
     heap,
-    holes,
     inlining,
     lists_of_rows,
     outer_containers,
+    syntax_with_holes,
 )
 from presieve.lift.execution.state import Comparison, Flow, Operation, SymbolicMachine
 from presieve.lift.models.builtins import (
     calendar,
-    composites,
+    composite_values,
     dicts,
     lists,
     regular_expressions,
@@ -40,7 +40,7 @@ from presieve.lift.models.builtins import (
 from presieve.lift.models.builtins.arithmetic import binary, unary
 from presieve.lift.models.builtins.comparisons import POSITIVE, boolean, compare, truth
 from presieve.lift.models.pandas import (
-    arithmetic,
+    column_arithmetic,
     dataframe,
     datetimes,
     series,
@@ -79,7 +79,7 @@ from presieve.semantics.smart_constructors import and_, or_
 def evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     """Return the value of an expression on this path. Errors go to the machine."""
     if m.columns.holes is not None:
-        return holes.evaluate(m, node, flow, _evaluate_here)
+        return syntax_with_holes.evaluate(m, node, flow, _evaluate_here)
     return _evaluate_here(m, node, flow)
 
 
@@ -102,7 +102,7 @@ def condition(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Term:
             case _:
                 value = evaluate(m, node, flow)
                 if isinstance(value, HoleV):
-                    holes.note_choice(m, value)
+                    syntax_with_holes.note_choice(m, value)
                 return truth(m, flow, value)
 
 
@@ -119,7 +119,7 @@ def _condition_op(
     later_operands = _condition_op(m, conjunctive, operands[1:], inner)
     if not _join_operand(flow, goes_on, inner):
         return first
-    return flow.decided(and_(first, later_operands) if conjunctive else or_(first, later_operands))
+    return flow.decide(and_(first, later_operands) if conjunctive else or_(first, later_operands))
 
 
 def _join_operand(flow: Flow, goes_on: Term, inner: Flow) -> bool:
@@ -169,7 +169,7 @@ def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
         case ast.UnaryOp(op, operand):
             of = evaluate(m, operand, flow)
             v = series.vector(m, of)
-            return unary(m, flow, op, of) if v is None else arithmetic.unary_vector(m, op, v)
+            return unary(m, flow, op, of) if v is None else column_arithmetic.unary_vector(m, op, v)
         case ast.BinOp(left, op, right):
             a = evaluate(m, left, flow)
             return combine_operands(Operation(m, flow, op, a, evaluate(m, right, flow)))
@@ -200,7 +200,7 @@ def _list(m: SymbolicMachine, items: list[ast.expr], flow: Flow) -> Value:
     whole: ListV | GrowingV = ListV(())
     for item in items:
         if isinstance(item, ast.Starred):
-            part = flow.opened(evaluate(m, item.value, flow))
+            part = flow.dereference(evaluate(m, item.value, flow))
         else:
             part = ListV((without_length(evaluate(m, item, flow)),))
         if not isinstance(part, ListV | GrowingV):
@@ -213,13 +213,13 @@ def combine_operands(operation: Operation) -> Value:
     """Evaluate ``left op right`` for numbers, flags, sets and columns."""
     m, flow, op, left, right = operation
     if series.is_whole(left) or series.is_whole(right):
-        return arithmetic.binary_vectors(m, op, left, right)
-    left_value = flow.opened(left)
+        return column_arithmetic.binary_vectors(m, op, left, right)
+    left_value = flow.dereference(left)
     if isinstance(left_value, SetV) and isinstance(op, ast.BitOr):
-        right_set = sets.of_constants(m, flow.opened(right))
+        right_set = sets.of_constants(m, flow.dereference(right))
         if isinstance(right_set, SetV):
             return sets.unite_sets(m, left_value, right_set)
-    right_value = flow.opened(right)
+    right_value = flow.dereference(right)
     if isinstance(op, ast.Add) and isinstance(left_value, ListV | GrowingV):
         if isinstance(right_value, ListV | GrowingV):
             return growing_lists.concatenate_lists(left_value, right_value)
@@ -272,7 +272,7 @@ def _bool_op(m: SymbolicMachine, conjunctive: bool, operands: list[ast.expr], fl
         return first
     test = truth(m, flow, first)
     goes_on = test if conjunctive else negate(test)
-    goes_on = flow.decided(goes_on)
+    goes_on = flow.decide(goes_on)
     if goes_on == FALSE:
         return first
     inner = flow.branch(goes_on)
@@ -283,7 +283,7 @@ def _bool_op(m: SymbolicMachine, conjunctive: bool, operands: list[ast.expr], fl
         return later_value
     if _is_boolean(first) and _is_boolean(later_value):
         joined = and_ if conjunctive else or_
-        return boolean(flow.decided(joined(first.term, later_value.term)), first, later_value)
+        return boolean(flow.decide(joined(first.term, later_value.term)), first, later_value)
     return merge(goes_on, later_value, m.force(first, flow.branch(negate(goes_on))))
 
 
@@ -313,24 +313,24 @@ def _chain(m: SymbolicMachine, node: ast.Compare, flow: Flow) -> Value:
         a, path = b, path.branch(result[-1])
         if result[-1] == FALSE:
             break
-    return boolean(flow.decided(and_(*result)), *operands)
+    return boolean(flow.decide(and_(*result)), *operands)
 
 
 def _compare_one(comparison: Comparison) -> Term:
     """Evaluate one comparison of any kinds of values."""
     m, flow, op, a, b = comparison
     if type(op) in POSITIVE:
-        return flow.decided(negate(_compare_one(comparison._replace(op=POSITIVE[type(op)]))))
-    left, right = flow.opened(a), flow.opened(b)
+        return flow.decide(negate(_compare_one(comparison._replace(op=POSITIVE[type(op)]))))
+    left, right = flow.dereference(a), flow.dereference(b)
     match op, right:
         case ast.In(), DictV() | MapV():
-            return flow.decided(heap.contains(m, right, a))
+            return flow.decide(heap.contains(m, right, a))
         case ast.In(), FrequencyV():
-            return flow.decided(value_counts.contains(m, right, left))
+            return flow.decide(value_counts.contains(m, right, left))
         case ast.In(), _ if outer_containers.is_dict(right):
-            return flow.decided(outer_containers.contains(m, right, left))
+            return flow.decide(outer_containers.contains(m, right, left))
     if isinstance(left, SetV) or isinstance(right, SetV):
-        return flow.decided(sets.compare_sets(m, op, left, right))
+        return flow.decide(sets.compare_sets(m, op, left, right))
     return compare(comparison)
 
 
@@ -375,7 +375,8 @@ def _attribute(m: SymbolicMachine, owner: ast.expr, name: str, flow: Flow) -> Va
             raise DeclineSignal(*_explain_member(value, name))
         return model_value
     forced = m.force(value, flow)
-    field = composites.attribute(m, flow, forced, name) or calendar.attribute(m, flow, forced, name)
+    field = composite_values.attribute(m, flow, forced, name)
+    field = field or calendar.attribute(m, flow, forced, name)
     if field is not None:
         return field
     model_value = dataframe.attribute_of(m, flow, value, name)
@@ -415,7 +416,7 @@ def _evaluate_subscript(m: SymbolicMachine, owner: ast.expr, index: ast.expr, fl
 def item_at(m: SymbolicMachine, flow: Flow, owner: Value, key: Value) -> Value:
     """Return ``owner[key]``, which some dicts then keep."""
     dict_item = dicts.item(m, flow, owner, key)
-    return item_of(m, flow, flow.opened(owner), key) if dict_item is None else dict_item
+    return item_of(m, flow, flow.dereference(owner), key) if dict_item is None else dict_item
 
 
 def _part_of_value(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value | None:
@@ -435,8 +436,8 @@ def _part_of_value(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> 
             return word or regular_expressions.finding_at(m, flow, value, key)
         case Scalar() if value.base == STRING:
             return strings.character(m, flow, value, key)
-        case Scalar() if composites.is_composite(value):
-            return composites.item(m, flow, value, key)
+        case Scalar() if composite_values.is_composite(value):
+            return composite_values.item(m, flow, value, key)
     return None
 
 
@@ -447,11 +448,11 @@ def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value:
         value = TupleV(value.items)
     value = outer_containers.items_of(m, value) or value
     if outer_containers.is_dict(value):
-        return outer_containers.item(m, flow, value, flow.opened(key))
+        return outer_containers.item(m, flow, value, flow.dereference(key))
     if isinstance(value, TupleV | ListV) and not is_tagged(value):
         return value.items[heap.position(key, len(value.items))]
     if isinstance(value, GrowingV):
-        return growing_lists.item(m, flow, value, heap.whole_number(key))
+        return growing_lists.item(m, flow, value, heap.read_position(key))
     if isinstance(value, DictV | MapV):
         return heap.item(m, flow, value, key)
     if isinstance(value, CountsV):

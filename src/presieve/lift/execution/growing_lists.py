@@ -123,16 +123,16 @@ def cut(flow: Flow) -> None:
     """Shorten lists that are known to be shorter on this path."""
     for number, contents in flow.heap.items():
         if isinstance(contents, GrowingV) and not contents.pending:
-            is_absent = [flow.decided(absence_of(i)) == TRUE for i in contents.items]
+            is_absent = [flow.decide(absence_of(i)) == TRUE for i in contents.items]
             if True in is_absent:
                 flow.heap[number] = replace(contents, items=contents.items[: is_absent.index(True)])
 
 
 def certain(flow: Flow, items: Items, at: int) -> Term:
     """Return whether there is such an item, as far as is known on this path."""
-    if any(flow.decided(there(i)) == TRUE for i in items[at:]):
+    if any(flow.decide(there(i)) == TRUE for i in items[at:]):
         return TRUE
-    return flow.decided(there(items[at]))
+    return flow.decide(there(items[at]))
 
 
 def nonempty(growing: GrowingV) -> Term:

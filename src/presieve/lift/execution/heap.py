@@ -185,13 +185,13 @@ def _unite(m: SymbolicMachine, then: Flow, orelse: Flow) -> None:
 
 def position(key: Value, size: int) -> int:
     """Return the index, from 0, of a constant position. Declines ``always-raises`` if beyond."""
-    number = whole_number(key)
+    number = read_position(key)
     if not -size <= number < size:
         raise DeclineSignal("always-raises", f"there is no item {number}")
     return number % size
 
 
-def whole_number(key: Value) -> int:
+def read_position(key: Value) -> int:
     """Return the constant position that a key is."""
     number = constant_of(key)
     if type(number) is not int:
@@ -229,7 +229,7 @@ def contains(m: SymbolicMachine, mapping: DictV | MapV, key: Value) -> Term:
 def item(m: SymbolicMachine, flow: Flow, mapping: DictV | MapV, key: Value) -> Value:
     """Return ``mapping[key]``: KeyError if the dict has no such key."""
     partial_map = as_map(mapping)
-    m.fail(flow, negate(flow.decided(contains(m, mapping, key))), KeyError)
+    m.fail(flow, negate(flow.decide(contains(m, mapping, key))), KeyError)
     hits = zip(_hits(m, partial_map, key), partial_map.items, strict=True)
     possible = [(h, i) for h, i in hits if h != FALSE]
     if not possible and m.state.keys:  # on this path only
@@ -260,12 +260,12 @@ class Item(NamedTuple):
 def store(m: SymbolicMachine, flow: Flow, new: Item) -> None:
     """Execute ``owner[key] = value``, for a list at a constant position and for a dict."""
     owner, key, value = new
-    match owner, flow.opened(owner):
+    match owner, flow.dereference(owner):
         case RefV(number), ListV(items):
             at = position(key, len(items))
             flow.heap[number] = ListV((*items[:at], value, *items[at + 1 :]))
         case RefV(number), GrowingV() as old_contents:
-            at = whole_number(key)
+            at = read_position(key)
             flow.heap[number] = growing_lists.store_item(m, flow, old_contents, (at, value))
         case RefV(number), (DictV() | MapV()) as old_contents:
             flow.heap[number] = _store_in_dict(m, flow, old_contents, new)
@@ -284,7 +284,7 @@ def _store_in_dict(m: SymbolicMachine, flow: Flow, old: DictV | MapV, new: Item)
             return DictV(names, items)
         return MapV(names, items, (*mapping.present, TRUE), mapping.missing)
     hits = _hits(m, mapping, key)
-    if flow.decided(or_(*hits)) != TRUE:
+    if flow.decide(or_(*hits)) != TRUE:
         raise signal_open_key(m, key)
     items = tuple(merge(h, value, i) for h, i in zip(hits, mapping.items, strict=True))
     if isinstance(old, DictV):

@@ -84,7 +84,7 @@ def arguments(
         if not isinstance(a, ast.Starred):
             args.append(m.evaluate(a, flow))
             continue
-        listed = flow.opened(m.evaluate(a.value, flow))
+        listed = flow.dereference(m.evaluate(a.value, flow))
         if not isinstance(listed, TupleV | ListV) or is_tagged(listed):
             raise DeclineSignal("unknown-call", "a call with *")
         args += listed.items
@@ -94,7 +94,7 @@ def arguments(
         if keyword.arg is not None:
             named[keyword.arg] = value
             continue
-        options = flow.opened(value)
+        options = flow.dereference(value)
         if not isinstance(options, DictV) or named.keys() & set(options.names):
             raise DeclineSignal("unknown-call", "a call with **")
         named |= dict(zip(options.names, options.items, strict=True))
@@ -134,7 +134,7 @@ def inline_call(call: ModelCall, function: FunctionType) -> Value:
     if m.depth >= _DEEPEST:
         raise call.decline("unsupported-expression", f"{function.__name__} calls itself")
     source = function_source(function)
-    inner = m.called(source, names_of(function, m.columns.zone))
+    inner = m.enter_function(source, names_of(function, m.columns.zone))
     callee_path = Flow({}, flow.conds, flow.facts, heap=dict(flow.heap))
     env = _bind_arguments(call, function)
     callee_path.env = {n: box_contents(inner, callee_path, v) for n, v in env.items()}

@@ -20,7 +20,7 @@ from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.ir.terms import TRUE
 from presieve.lift.execution.heap import freeze_contents, numbers_in
-from presieve.lift.execution.iteration import loop_variable
+from presieve.lift.execution.loop_iterables import loop_variable
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import ExitKind, Flow, SymbolicMachine
 from presieve.lift.values.symbolic import Clash, ListV, RefV, RowListV, Unbound, Value
@@ -41,7 +41,7 @@ def comprehension(m: SymbolicMachine, node: ast.ListComp, flow: Flow) -> RowList
     if row is None:
         return None
     path = flow.branch(TRUE)
-    path.env |= dict.fromkeys(_stored([generator.target]), Unbound())
+    path.env |= dict.fromkeys(_find_stored_names([generator.target]), Unbound())
     m.bind(generator.target, row, path)
     start = len(path.conds)
     for test in generator.ifs:
@@ -59,7 +59,7 @@ def loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> bool:
     row = _row(m, node.iter, flow)
     if row is None:
         return False
-    names = _stored([node.target, *node.body])
+    names = _find_stored_names([node.target, *node.body])
     path = flow.branch(TRUE)
     path.env |= dict.fromkeys(names, Unbound())
     m.bind(node.target, row, path)
@@ -89,7 +89,7 @@ def _run_round(
     body = node.body
     while body:
         statement, *body = body
-        appended = _appended(flow, statement)
+        appended = _match_append(flow, statement)
         if appended is not None:
             number, value = appended
             if number in items:
@@ -107,7 +107,7 @@ def _run_round(
     return path, items
 
 
-def _appended(flow: Flow, statement: ast.stmt) -> tuple[int, ast.expr] | None:
+def _match_append(flow: Flow, statement: ast.stmt) -> tuple[int, ast.expr] | None:
     """Return the list, which is new, and the item that a statement appends to it."""
     match statement:
         case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), "append"), [value], [])):
@@ -149,6 +149,6 @@ def _row(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value | None:
         return None
 
 
-def _stored(nodes: Sequence[ast.AST]) -> set[str]:
+def _find_stored_names(nodes: Sequence[ast.AST]) -> set[str]:
     inner = (n for node in nodes for n in ast.walk(node))
     return {n.id for n in inner if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}

@@ -128,7 +128,7 @@ def call(m: SymbolicMachine, flow: Flow, pure: Pure, args: dict[str, Value]) -> 
     if m.state.stage is not Stage.LOOP:
         reason = f"{pure.name} is declared pure, but called outside of the loop over the rows"
         raise DeclineSignal("pure-call", reason)
-    values = {name: flow.opened(m.force(value, flow)) for name, value in args.items()}
+    values = {name: flow.dereference(m.force(value, flow)) for name, value in args.items()}
     inputs = tuple(_input(pure, name, value) for name, value in values.items())
     hidden_call = m.columns.recorded.calls.get((id(pure), inputs))
     if hidden_call is None:

@@ -97,7 +97,7 @@ def contains(m: SymbolicMachine, value: Value, key: Value) -> Term:
 def item(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value:
     """Return ``value[key]`` for a dict from outside: KeyError if there is no such key."""
     hits = _hits(m, value, key)
-    m.fail(flow, negate(flow.decided(or_(*(hit for hit, _ in hits)))), KeyError)
+    m.fail(flow, negate(flow.decide(or_(*(hit for hit, _ in hits)))), KeyError)
     if not hits:
         raise DeclineSignal("always-raises", "the dict has no such key")
     values = _choices(m, [v for _, v in hits])

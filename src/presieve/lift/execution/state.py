@@ -77,7 +77,7 @@ class Flow:
         self.env, self.conds, self.facts = path.env, path.conds, path.facts
         self.ended, self.heap = path.ended, path.heap
 
-    def opened(self, value: Value) -> Value:
+    def dereference(self, value: Value) -> Value:
         """Return the contents of the object that a value refers to; a named tuple as a tuple."""
         return self.heap[value.number] if isinstance(value, RefV) else without_tag(value)
 
@@ -85,7 +85,7 @@ class Flow:
         """Record that the condition holds from here on: an operation would have raised."""
         self.facts |= _facts(condition)
 
-    def decided(self, condition: Term) -> Term:
+    def decide(self, condition: Term) -> Term:
         """Return the condition, or TRUE or FALSE if the facts decide it."""
         if condition in self.facts:
             return TRUE
@@ -214,7 +214,7 @@ class SymbolicMachine:
     outer: int = 0
     """The number of the last object from before the call: callers may hold it."""
 
-    def called(self, source: FunctionSource, names: OuterNames) -> SymbolicMachine:
+    def enter_function(self, source: FunctionSource, names: OuterNames) -> SymbolicMachine:
         """Return the execution of a function that this one calls. Its effects are visible here."""
         depth, outer = self.depth + 1, self.state.objects
         return replace(
@@ -298,7 +298,7 @@ class SymbolicMachine:
         """Record that Python raises on this path where ``cause`` holds. If ``error`` is given, it
         is of exactly this class, and is raised only there.
         """
-        cause = flow.decided(cause)
+        cause = flow.decide(cause)
         if cause == FALSE:
             return
         condition = and_(*flow.conds, cause)
@@ -316,7 +316,7 @@ class SymbolicMachine:
         path.env = dict(statement_path.env)
         return path
 
-    def raised(self) -> Term:
+    def join_raise_conditions(self) -> Term:
         """Return the condition under which the code executed so far raises."""
         return or_(*(r.condition for r in self.state.raises))
 
@@ -347,17 +347,17 @@ class SymbolicMachine:
             case TupleV(items):
                 return TupleV(tuple(self.force(v, flow) for v in items))
             case OptTupleV(present, items):
-                decided = flow.decided(present)
+                decided = flow.decide(present)
                 inner = tuple(self.force(v, flow) for v in items)
                 if decided == TRUE:
                     return TupleV(inner)
                 return NONE if decided == FALSE else OptTupleV(decided, items)
-            case NullableV(term) if flow.decided(is_none(term)) == FALSE:
+            case NullableV(term) if flow.decide(is_none(term)) == FALSE:
                 return Scalar(get(term), Traits(numpy=True, wide=value.wide))
             case SizeV() if self.state.stage is Stage.AFTER:
                 return Scalar(Var(Scope.ACC, SIZE_FIELD, INT))
             case Scalar(term, traits) if isinstance(term.sort, Option):
-                absent = flow.decided(is_none(term))
+                absent = flow.decide(is_none(term))
                 if absent == FALSE:
                     return Scalar(get(term), traits)
                 return NONE if absent == TRUE else value
@@ -392,7 +392,7 @@ class SymbolicMachine:
             term = ite(is_none(value.term), stand_in, get(value.term))
             return Scalar(term, Traits(False, False, value.base == FLOAT, True, None, value.wide))
         if not isinstance(value, Scalar):
-            reason = f"not supported on {describe(flow.opened(value))}"
+            reason = f"not supported on {describe(flow.dereference(value))}"
             raise DeclineSignal("unsupported-operation", reason)
         self.fail(flow, is_none(value.term), error)
         return replace(value, term=get(value.term))
@@ -411,7 +411,7 @@ class ModelCall(NamedTuple):
     node: ast.Call
 
     @property
-    def written(self) -> str:
+    def function_text(self) -> str:
         """The function as the source writes it."""
         return ast.unparse(self.node.func)
 

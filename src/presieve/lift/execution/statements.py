@@ -16,11 +16,11 @@ from presieve.lift.execution import (
     dynamic_keys,
     exceptions,
     growing_lists,
-    holes,
     lists_of_rows,
-    matching,
+    match_statement,
     messages,
     outer_containers,
+    syntax_with_holes,
     unrolling,
 )
 from presieve.lift.execution.aliasing import check_sole, fresh, waiting
@@ -98,7 +98,7 @@ def execute(m: SymbolicMachine, body: list[ast.stmt], flow: Flow) -> None:
 
 def _execute(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
     if m.columns.holes is not None:
-        holes.execute(m, node, flow, _execute_here)
+        syntax_with_holes.execute(m, node, flow, _execute_here)
     else:
         _execute_here(m, node, flow)
 
@@ -135,7 +135,7 @@ def _execute_here(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
             if not lists_of_rows.loop(m, node, flow):
                 unrolling.loop(m, node, flow)
         case ast.Match():
-            matching.match(m, node, flow, _fork)
+            match_statement.match(m, node, flow, _fork)
         case ast.Delete(targets):
             for target in targets:
                 with m.at(target):
@@ -271,7 +271,9 @@ def _augmented_value(m: SymbolicMachine, old: Value, flow: Flow, node: ast.AugAs
     if isinstance(old, RefV):
         grows = isinstance(node.op, ast.Add) and isinstance(result, ListV | GrowingV)
         if not isinstance(result, SetV) and not grows:
-            raise DeclineSignal("mutation", f"{describe(flow.opened(old))} is changed in place")
+            raise DeclineSignal(
+                "mutation", f"{describe(flow.dereference(old))} is changed in place"
+            )
         flow.heap[old.number] = result
         return old
     return result
@@ -321,7 +323,7 @@ def bind(m: SymbolicMachine, target: ast.expr, value: Value, flow: Flow) -> None
 
 
 def _unpack(m: SymbolicMachine, value: Value, flow: Flow) -> tuple[Value, ...]:
-    match flow.opened(value):
+    match flow.dereference(value):
         case contents if is_tagged(contents):
             pass
         case TupleV(items) | ListV(items):
@@ -333,7 +335,7 @@ def _unpack(m: SymbolicMachine, value: Value, flow: Flow) -> tuple[Value, ...]:
             return items
         case RowV(columns, _, _, True, shift):
             return (*(IndexV() for _ in range(shift)), *(ColumnV(c) for c in columns))
-    raise DeclineSignal("unsupported-operation", f"unpacking {describe(flow.opened(value))}")
+    raise DeclineSignal("unsupported-operation", f"unpacking {describe(flow.dereference(value))}")
 
 
 def _raise(m: SymbolicMachine, node: ast.Raise | ast.Assert, flow: Flow) -> None:

@@ -81,7 +81,7 @@ def _elements(m: SymbolicMachine, node: ast.expr, flow: Flow, watched: Watched) 
                         pick = {"keys": 0, "values": 1}.get(part)
                         return [TupleV(p) if pick is None else p[pick] for p in entries]
         value = m.evaluate(node, flow)
-        match flow.opened(value):
+        match flow.dereference(value):
             case TupleV(items) | ListV(items) as contents if not is_tagged(contents):
                 _watch(watched, value, keys=False)
                 return list(items)
@@ -95,7 +95,7 @@ def _elements(m: SymbolicMachine, node: ast.expr, flow: Flow, watched: Watched) 
                 return list(listed.items)
             case contents if (entries := outer_containers.pairs(m, contents)) is not None:
                 return [key for key, _ in entries]
-        what = describe(flow.opened(value))
+        what = describe(flow.dereference(value))
         reason = f"only one loop, over the rows, is supported, and loops over constants: {what}"
         raise DeclineSignal("nested-loop", reason)
 
@@ -107,7 +107,7 @@ def _watch(watched: Watched, value: Value, *, keys: bool) -> None:
 
 def _pairs(m: SymbolicMachine, flow: Flow, value: Value) -> list[tuple[Value, Value]] | None:
     """Return keys and values of a dict, or of a constant one; None if it is not a dict."""
-    contents = flow.opened(value)
+    contents = flow.dereference(value)
     if isinstance(contents, DictV):
         keys = (Scalar(string_lit(n)) for n in contents.names)
         return list(zip(keys, contents.items, strict=True))
@@ -184,7 +184,7 @@ def loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> None:
             break
         skipped: list[Flow] = []
         if isinstance(item, PerhapsV):
-            exists = path.decided(item.there)
+            exists = path.decide(item.there)
             skipped = [path.branch(negate(exists))] if exists != TRUE else []
             path, item = path.branch(exists), item.item
         with waiting(path, items[number:]):

@@ -32,7 +32,7 @@ Key = TypeVar("Key")
 
 def open_owner(call: ModelCall, owner: Value) -> Value:
     """Return what the owner refers to, as most models of methods need it."""
-    return call.flow.opened(owner)
+    return call.flow.dereference(owner)
 
 
 def reference(_: ModelCall, owner: Value) -> RefV | None:

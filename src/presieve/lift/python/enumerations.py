@@ -18,10 +18,10 @@ _MAKING_BY_CLASS = frozenset(("_generate_next_value_", "_missing_", "__init_subc
 def keeps_values(cls: EnumMeta) -> bool:
     """Return whether the values of the members are those that the class body assigns."""
     own = [c for c in cls.__mro__ if is_own_module(c.__module__)]
-    return type(cls) is EnumMeta and len(own) == 1 and not _written(own[0]) & _MAKING
+    return type(cls) is EnumMeta and len(own) == 1 and not _list_own_methods(own[0]) & _MAKING
 
 
-def _written(cls: type) -> set[str]:
+def _list_own_methods(cls: type) -> set[str]:
     """The names of the methods and properties that the class itself defines."""
     members = ((n, under(v)) for n, v in vars(cls).items())
     functions = ((n, v.fget if isinstance(v, property) else v) for n, v in members)

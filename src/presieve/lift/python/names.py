@@ -143,7 +143,7 @@ def _naive_datetime(value: dt.datetime, zone: Zone) -> Scalar | None:
     if value != value or getattr(value, "nanosecond", False):  # NaT, or finer than Spark
         return None
     plain = dt.datetime(*value.timetuple()[:6], value.microsecond)
-    return Scalar(Lit(TIMESTAMP_NTZ, microseconds_of(plain)), Traits(ahead=zone.fixed()))
+    return Scalar(Lit(TIMESTAMP_NTZ, microseconds_of(plain)), Traits(ahead=zone.fixed_offset()))
 
 
 def module(name: str) -> ModuleType | None:

@@ -87,7 +87,7 @@ def member_of(module: ModuleType, name: str) -> object | None:
 
 def function_source(function: FunctionType, *, generator: bool = False) -> FunctionSource:
     """Return the function's syntax tree, if workers run the same code; its defaults can then be
-    read. Declines as :func:`presieve.lift.python.source.written`.
+    read. Declines as :func:`presieve.lift.python.source.parse_function`.
     """
     source = parse_function(function, generator=generator)
     path = path_of(function)

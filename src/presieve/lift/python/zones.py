@@ -19,13 +19,13 @@ class Zone(Struct, frozen=True):
 
     name: str
 
-    def fixed(self) -> int | None:
+    def fixed_offset(self) -> int | None:
         """Return how many microseconds local time is ahead of UTC; None if that may change."""
         return fixed_offset(self.name)
 
     def check(self, column: str) -> None:
         """Decline ``timestamp-zone`` for a column of instants if the zone changes its clocks."""
-        if self.fixed() is None:
+        if self.fixed_offset() is None:
             raise DeclineSignal(
                 "timestamp-zone",
                 f"column {column} is a timestamp, and in the session time zone {self.name} two "

@@ -56,7 +56,7 @@ class Nulls(Restorable):
 
 
 @dataclass(slots=True)
-class Recorded(Restorable):
+class RecordedNeeds(Restorable):
     """The needs of the function so far: the columns that it read, the assumptions about the data,
     and its calls of pure functions by function and arguments. ``converted``: it may return an
     object that the column's type converts into another one.
@@ -94,7 +94,7 @@ class LiftedColumns:
     """How pandas represents integers of a column that holds a NULL; see ``entry/row_map.py``."""
     arrow: bool = True
     """Whether texts inside of arrays, maps and structs come by Arrow, and so must be UTF-8."""
-    recorded: Recorded = field(default_factory=Recorded)
+    recorded: RecordedNeeds = field(default_factory=RecordedNeeds)
     splits: Splits = field(default_factory=Splits)
     holes: Holes | None = None
     """Where obstacles are passed over, to look for those behind them; None if they are not."""

@@ -35,7 +35,7 @@ class Trail(Struct, frozen=True):
 
 
 @dataclass(slots=True)
-class Level:
+class SyntaxLevel:
     """A statement or an expression while it is executed. ``reads``: a hole plays a part in it.
     ``same``: it reads nothing that is another value for another row.
     """
@@ -48,7 +48,7 @@ class Level:
     is_loop: bool = False
     """It is the loop over the rows, of which its statements are no part."""
 
-    def join(self, inner: Level) -> None:
+    def join(self, inner: SyntaxLevel) -> None:
         """Add what a statement inside reads."""
         if not self.is_loop:
             self.reads, self.same = self.reads or inner.reads, self.same and inner.same
@@ -61,17 +61,17 @@ class Holes:
     places: set[Place] = field(default_factory=set)
     columns: set[str] = field(default_factory=set)
     """Columns of tables that are assigned in such a place."""
-    levels: list[Level] = field(default_factory=list)
+    levels: list[SyntaxLevel] = field(default_factory=list)
     """What is being executed, from the outermost."""
     forks: bool = False
     """Somewhere it depends on a hole that is the same for all rows which code runs."""
 
     @contextmanager
-    def level(self, place: Place, *, is_dead: bool = False) -> Iterator[Level]:
+    def level(self, place: Place, *, is_dead: bool = False) -> Iterator[SyntaxLevel]:
         """Execute something; a signal that it raises gets its trail. ``is_dead``: the code may
         never run.
         """
-        level = Level(place)
+        level = SyntaxLevel(place)
         self.levels.append(level)
         try:
             yield level
@@ -89,7 +89,7 @@ class Holes:
         """Read the loop over the rows. A signal about the loop as a whole, such as one about the
         types of a variable, gets its trail: holes have no type, so it does not come from them.
         """
-        level = Level(place, is_loop=True)
+        level = SyntaxLevel(place, is_loop=True)
         self.levels.append(level)
         try:
             yield

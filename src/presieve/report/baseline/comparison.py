@@ -11,7 +11,7 @@ from msgspec import Struct
 from presieve.errors import Declined, Span
 from presieve.report.baseline.matching import match_sites
 from presieve.report.baseline.seen import SeenSite
-from presieve.report.baseline.sites import (
+from presieve.report.baseline.stored_sites import (
     DerivedSite,
     FilterSite,
     FunctionSite,
@@ -44,7 +44,7 @@ class Aspect(Struct, frozen=True):
     outcome: Outcome
 
 
-class Change(Struct, frozen=True):
+class SiteChange(Struct, frozen=True):
     """A site that is not as it was.
 
     Attributes:
@@ -78,12 +78,12 @@ def compare_sites(
     left_alone: tuple[Declined, ...],
     *,
     complete: bool,
-) -> tuple[Change, ...]:
+) -> tuple[SiteChange, ...]:
     """Compare the sites of a baseline with those of a run. ``left_alone``: why parts of plans were
     not examined. ``complete``: whether the job reached its end; if not, nothing is known of what
     did not run. What is lost comes first.
     """
-    changes: list[Change] = []
+    changes: list[SiteChange] = []
     for section in (FilterSite, FunctionSite, DerivedSite):
         matching = match_sites(
             (s for s in before if isinstance(s, section)),
@@ -91,17 +91,19 @@ def compare_sites(
         )
         changes += (_change(site, seen) for site, seen in matching.pairs)
         if complete:
-            changes += (_gone(site, now, left_alone) for site in matching.only_before)
+            changes += (
+                _compare_missing_site(site, now, left_alone) for site in matching.only_before
+            )
         changes += (_new(s) for s in matching.only_now if s.site.is_kept)
     order: list[Outcome] = ["lost", "gained", "different"]
     return tuple(sorted((c for c in changes if c.aspects), key=lambda c: order.index(c.outcome)))
 
 
-def _change(site: Site, seen: SeenSite) -> Change:
+def _change(site: Site, seen: SeenSite) -> SiteChange:
     aspects = tuple(_aspects(site, seen.site))
     if _outcome(aspects) == "lost":
-        return Change("lost", site, seen, aspects, seen.why, seen.note)
-    return Change(_outcome(aspects), site, seen, aspects)
+        return SiteChange("lost", site, seen, aspects, seen.why, seen.note)
+    return SiteChange(_outcome(aspects), site, seen, aspects)
 
 
 def _outcome(aspects: Iterable[Aspect]) -> Outcome:
@@ -109,7 +111,9 @@ def _outcome(aspects: Iterable[Aspect]) -> Outcome:
     return "lost" if "lost" in outcomes else "gained" if "gained" in outcomes else "different"
 
 
-def _gone(site: Site, now: Sequence[SeenSite], left_alone: tuple[Declined, ...]) -> Change:
+def _compare_missing_site(
+    site: Site, now: Sequence[SeenSite], left_alone: tuple[Declined, ...]
+) -> SiteChange:
     """A site that no DataFrame of this run has. It is lost if presieve did something there: whether
     it was deleted on purpose is for a person to say. The reasons are those of the same function
     elsewhere, and of what was not examined.
@@ -117,11 +121,14 @@ def _gone(site: Site, now: Sequence[SeenSite], left_alone: tuple[Declined, ...])
     outcome: Outcome = "lost" if site.is_better_than_written else "different"
     same = (s for s in now if s.site.function == site.function and type(s.site) is type(site))
     why = dict.fromkeys((*(d for s in same for d in s.why), *left_alone))
-    aspects = (Aspect("job", "in the job", "in no plan of this run", outcome), *_had(site, outcome))
-    return Change(outcome, site, None, aspects, tuple(why) if outcome == "lost" else ())
+    aspects = (
+        Aspect("job", "in the job", "in no plan of this run", outcome),
+        *_list_aspects_before(site, outcome),
+    )
+    return SiteChange(outcome, site, None, aspects, tuple(why) if outcome == "lost" else ())
 
 
-def _had(site: Site, outcome: Outcome) -> Iterator[Aspect]:
+def _list_aspects_before(site: Site, outcome: Outcome) -> Iterator[Aspect]:
     """Yield what there was at a site that is gone."""
     empty: Site
     match site:
@@ -136,9 +143,9 @@ def _had(site: Site, outcome: Outcome) -> Iterator[Aspect]:
             yield Aspect(aspect.name, aspect.was, "", outcome)
 
 
-def _new(seen: SeenSite) -> Change:
+def _new(seen: SeenSite) -> SiteChange:
     outcome: Outcome = "gained" if seen.site.is_better_than_written else "different"
-    return Change(outcome, None, seen, (Aspect("job", "", "new in the job", outcome),))
+    return SiteChange(outcome, None, seen, (Aspect("job", "", "new in the job", outcome),))
 
 
 def _aspects(before: Site, now: Site) -> Iterator[Aspect]:
@@ -150,7 +157,7 @@ def _aspects(before: Site, now: Site) -> Iterator[Aspect]:
         yield Aspect("filter", before.filter, now.filter, "different")
     match before, now:
         case FilterSite(), FilterSite():
-            yield from _pushed(before, now)
+            yield from _compare_pushdown(before, now)
         case FunctionSite(), FunctionSite():
             yield from _of_function(before, now)
         case DerivedSite(), DerivedSite():
@@ -159,7 +166,7 @@ def _aspects(before: Site, now: Site) -> Iterator[Aspect]:
         yield from _assuming(before.assuming, now.assuming)
 
 
-def _pushed(before: FilterSite, now: FilterSite) -> Iterator[Aspect]:
+def _compare_pushdown(before: FilterSite, now: FilterSite) -> Iterator[Aspect]:
     """Yield what differs in the pushdown of a filter. If conjuncts were added to the filter, all
     that was pushed should be; if some were deleted or changed, something should be.
     """

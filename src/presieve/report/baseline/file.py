@@ -14,7 +14,7 @@ from msgspec import Struct
 from presieve.errors import UsageError
 from presieve.records import replace
 from presieve.report.baseline.seen import SeenSite
-from presieve.report.baseline.sites import DerivedSite, FilterSite, FunctionSite, Site
+from presieve.report.baseline.stored_sites import DerivedSite, FilterSite, FunctionSite, Site
 
 FORMAT = 1
 """The version of the format."""

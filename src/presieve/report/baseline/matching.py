@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from presieve.records import replace
 from presieve.report.baseline.seen import SeenSite
-from presieve.report.baseline.sites import Site, names_in, shape_of
+from presieve.report.baseline.stored_sites import Site, names_in, shape_of
 
 
 class Matching(Struct, frozen=True):

@@ -13,7 +13,7 @@ from msgspec import Struct
 from presieve.errors import Declined, Span
 from presieve.records import replace
 from presieve.report import sentences
-from presieve.report.baseline.sites import (
+from presieve.report.baseline.stored_sites import (
     DerivedSite,
     FilterSite,
     FunctionSite,

@@ -56,11 +56,11 @@ def align(*plans: Sequence[DrawnOperator]) -> list[PlanRow]:
     """
     rows = [PlanRow((op,)) for op in plans[0]]
     for before, after in pairwise(plans):
-        rows = [*_extended(rows, _align(before, after, (_name_and_detail, _of_groups, _name)))]
+        rows = [*_add_plan(rows, _align(before, after, (_name_and_detail, _of_groups, _name)))]
     return rows
 
 
-def _extended(rows: Sequence[PlanRow], pairs: Iterable[_Pair]) -> Iterator[PlanRow]:
+def _add_plan(rows: Sequence[PlanRow], pairs: Iterable[_Pair]) -> Iterator[PlanRow]:
     """Add a plan to the rows, whose operators stand beside those of the last plan as in ``pairs``,
     which are in the order of the rows.
     """

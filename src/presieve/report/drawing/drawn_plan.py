@@ -55,10 +55,10 @@ def parse(text: str) -> tuple[DrawnOperator, ...]:
             return ()
         else:
             rows[-1] = (rows[-1][0], f"{rows[-1][1]} {line.strip()}")
-    return _linked(rows) if rows and rows[0][1].strip() else ()
+    return _link_parents(rows) if rows and rows[0][1].strip() else ()
 
 
-def _linked(rows: list[tuple[int, str]]) -> tuple[DrawnOperator, ...]:
+def _link_parents(rows: list[tuple[int, str]]) -> tuple[DrawnOperator, ...]:
     """Operators of rows with the columns where they start: the parent of each is the last row that
     starts left of it.
     """

@@ -184,7 +184,7 @@ class _Drawing:
         """The box of a row in one of the plans; None if it has none."""
         op = row.cells[side]
         if op is None:
-            gone = self._gone(row, side)
+            gone = self._note_vanished_filter(row, side)
             return Box("ghost", gone, *_place(next(row.operators()))) if gone else None
         role = self._roles.of.get(op, "")
         full = f"{op.name} {op.detail}".strip()
@@ -196,7 +196,7 @@ class _Drawing:
         label = self._label(row, op, side)
         return Box(role, title, *_place(op), full, TAGS.get(role, ""), parts, label)
 
-    def _gone(self, row: PlanRow, side: int) -> str:
+    def _note_vanished_filter(self, row: PlanRow, side: int) -> str:
         """Say that nothing is left of a filter, if a proof says so and the plan has no filter here;
         else nothing.
         """
@@ -220,7 +220,9 @@ class _Drawing:
             yield Part(_without_brackets(op.detail))
         if role == "scan" and side and isinstance(report, BoundaryReport) and report.pushed_to_scan:
             yield Part("pushed filters:", kind="fact")
-            yield from _limited([Part(text, "+") for text in report.pushed_to_scan], _MOST_PUSHED)
+            yield from _limit_parts(
+                [Part(text, "+") for text in report.pushed_to_scan], _MOST_PUSHED
+            )
         size = self._sizes.get(row)
         if size is not None:
             yield Part(sentences.size(size.rows, size.bytes, size.files), kind="fact")
@@ -233,7 +235,7 @@ class _Drawing:
         signs = dict.fromkeys(new, "+") | dict.fromkeys(gone, "-")
         conditions = dict.fromkeys(self._roles.conditions[op])
         shown = sorted(conditions, key=lambda c: c not in signs)
-        yield from _limited([Part(c, signs.get(c, "")) for c in shown], _MOST_CONJUNCTS)
+        yield from _limit_parts([Part(c, signs.get(c, "")) for c in shown], _MOST_CONJUNCTS)
         if inner_names(op.detail) and not any(inner_names(c) for c in shown):
             yield Part(sentences.IN_OTHER_NAMES, kind="fact")
 
@@ -243,7 +245,7 @@ class _Drawing:
         name = self._sides[side]
         run = self._run(name)
         if run is not None and self._scans_once and not op.children:
-            return sentences.scanned(run.scanned, size.rows if size and side else None)
+            return sentences.describe_scan(run.scanned, size.rows if size and side else None)
         if self._roles.of.get(op) == "prefilter" and name != "written":
             report = self._roles.report[row]
             return self._kept_rows(op, report) if isinstance(report, BoundaryReport) else ""
@@ -300,7 +302,7 @@ def _parts_over_inner_names(op: DrawnOperator, before: DrawnOperator | None) -> 
     yield Part(sentences.OF_CLASSES if of_classes else sentences.FROM_REPLACEMENT, kind="fact")
 
 
-def _limited(parts: Sequence[Part], most: int) -> Iterator[Part]:
+def _limit_parts(parts: Sequence[Part], most: int) -> Iterator[Part]:
     yield from parts[:most]
     if len(parts) > most:
         yield Part(f"and {len(parts) - most} more", kind="fact")

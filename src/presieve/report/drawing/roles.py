@@ -42,7 +42,7 @@ class Roles:
         the previous one.
         """
         before, shown, after = (
-            self._shown(row.cells[i] if 0 <= i < len(row.cells) else row.cells[side])
+            self._conditions_of(row.cells[i] if 0 <= i < len(row.cells) else row.cells[side])
             for i in (side - 1, side, side + 1)
         )
         return (
@@ -50,7 +50,7 @@ class Roles:
             tuple(c for c in shown if c not in before),
         )
 
-    def _shown(self, op: DrawnOperator | None) -> tuple[str, ...]:
+    def _conditions_of(self, op: DrawnOperator | None) -> tuple[str, ...]:
         return self.conditions.get(op, ()) if op is not None else ()
 
     def matters(self, row: PlanRow) -> bool:

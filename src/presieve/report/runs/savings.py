@@ -189,12 +189,12 @@ def rows(job: JobSavings) -> Iterator[Sequence[str]]:
             str(b.runs),
             str(b.pushed),
             str(b.compiled),
-            *(_shown(b.figures[name], b.runs) for name in COUNTED),
-            _shown(b.figures["bytes_to_python"], b.runs - b.compiled),
+            *(_write_total(b.figures[name], b.runs) for name in COUNTED),
+            _write_total(b.figures["bytes_to_python"], b.runs - b.compiled),
         )
 
 
-def _shown(total: Total, runs: int) -> str:
+def _write_total(total: Total, runs: int) -> str:
     """Show a sum, and how many of the runs have it unless all have."""
     if not total.runs:
         return "-" if runs else "0"

@@ -80,7 +80,7 @@ def _for_reason(site: CallSite, why: Declined, where: str) -> Iterator[SourceCha
         yield _one_more_key(site, grouping)
     constant = why.reason.partition(AS_CONSTANT)[2]
     if constant and why.span is not None:
-        yield _constant(site, why.span, constant)
+        yield _bind_constant(site, why.span, constant)
     if output := _FLOAT_OUTPUT.search(why.reason):
         yield _double_output(site, output[1])
     elif column := _FLOAT_INPUT.search(why.reason):
@@ -112,7 +112,7 @@ def _typed_filter(site: CallSite, advised: Advised) -> SourceChange:
         "filter before the function",
         f"the function stays as it is, and every use of its result is filtered by {advised.where},"
         f" which stays{facts}",
-        [_called_on_table(site, f".filter({_quoted(advised.prefilter)})")],
+        [_called_on_table(site, f".filter({_quote(advised.prefilter)})")],
     )
 
 
@@ -128,7 +128,7 @@ def _one_more_key(site: CallSite, column: str) -> SourceChange | None:
         site,
         f"group by {column}, too",
         f"all rows of a group have the same {column}",
-        [Edit(end, end, f", {_quoted(column)}")],
+        [Edit(end, end, f", {_quote(column)}")],
     )
 
 
@@ -137,13 +137,13 @@ def _cast_input(site: CallSite, column: str) -> SourceChange | None:
     if functions is None:
         return None
     name, edits = functions
-    cast = f'{name}({_quoted(column)}).cast("double")'
+    cast = f'{name}({_quote(column)}).cast("double")'
     return _change(
         site,
         f"cast {column} before the function",
         f"the function may compute with doubles: {column} has the same values, but results are not"
         " rounded to 32 bits",
-        [*edits, _called_on_table(site, f".withColumn({_quoted(column)}, {cast})")],
+        [*edits, _called_on_table(site, f".withColumn({_quote(column)}, {cast})")],
     )
 
 
@@ -188,7 +188,7 @@ def _called_on_table(site: CallSite, text: str) -> Edit:
 # --- constants and types --------------------------------------------------------------------------
 
 
-def _constant(site: CallSite, place: Span, constant: str) -> SourceChange | None:
+def _bind_constant(site: CallSite, place: Span, constant: str) -> SourceChange | None:
     """Bind the value of an attribute to a name of the module, and read that name instead."""
     name = constant.partition(" ")[0]
     defined, module = site.defined, site.module
@@ -283,7 +283,7 @@ def _end(node: ast.expr) -> tuple[int, int]:
     return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Return a literal of Python, in double quotes if that needs no escapes."""
     return f'"{text}"' if '"' not in text and "\\" not in text else repr(text)
 
@@ -292,7 +292,7 @@ def _change(site: CallSite, what: str, holds: str, edits: Sequence[Edit]) -> Sou
     before = _lines(site)
     after = list(before)
     for edit in sorted(edits, key=lambda e: e.start, reverse=True):
-        after = _edited(after, edit)
+        after = _apply_edit(after, edit)
     name = os.path.relpath(site.module.file) if _is_below(site.module.file) else site.module.file
     diff = difflib.unified_diff(before, after, name, name, n=1)
     return SourceChange(what, holds, site.module.file, "".join(_with_ends(diff)))
@@ -308,7 +308,7 @@ def _with_ends(diff: Iterator[str]) -> Iterator[str]:
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
-def _edited(lines: list[str], edit: Edit) -> list[str]:
+def _apply_edit(lines: list[str], edit: Edit) -> list[str]:
     (first, start), (last, end) = edit.start, edit.end
     if first > len(lines):
         return [*lines, edit.text]

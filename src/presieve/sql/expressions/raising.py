@@ -34,11 +34,11 @@ def can_raise(tree: Sequence[Mapping[str, object]]) -> bool:
     ``TreeNode.toJSON``; LIKE has its escape character only if it was added.
     """
     nodes = list(_nodes(tree))
-    tried = {id(d) for n in nodes if n.entry is numeric.TRY_DIVIDE for d in _tried(n)}
+    tried = {id(d) for n in nodes if n.entry is numeric.TRY_DIVIDE for d in _find_tried_division(n)}
     return not all(id(node) in tried or _never_raises(node) for node in nodes)
 
 
-def _tried(node: ExprNode) -> Iterator[ExprNode]:
+def _find_tried_division(node: ExprNode) -> Iterator[ExprNode]:
     """Yield the division of numbers below ``try_divide``, which is NULL where it would raise. Of
     other types ``TryEval`` stands in between.
     """

@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from presieve.ir.assumption_codes import COMPUTED
 from presieve.ir.fold import Assumption, Column, Fold, Problem
-from presieve.ir.functions import SIGNATURES
+from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app, conjunction, negate
 from presieve.ir.pushdown import Pushdown, Witness
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, Option, Sort, strip

@@ -62,7 +62,7 @@ class CountScaling:
         """Rewrite a term of the original problem for the scaled one."""
         return _scale_term(term, self.scales, None)
 
-    def lifted(self, space: Space, scaled: Space, need: NeededRow) -> NeededRow | None:
+    def unscale_witness(self, space: Space, scaled: Space, need: NeededRow) -> NeededRow | None:
         """Turn a witness of the scaled problem into one of the original problem, whose space is
         ``space``. None if that takes more than :data:`LONGEST` rows, or shows nothing.
         """
@@ -315,13 +315,13 @@ def lift_witnesses(
     """
     lifted_needs: dict[Cell, NeededRow] = {}
     for cell, need in finding.needs.items():
-        lifted = scaling.lifted(original, scaled, need)
+        lifted = scaling.unscale_witness(original, scaled, need)
         if lifted is not None:
             lifted_needs[cell] = lifted
     lifted_tables = [(n.table, n.key) for n in lifted_needs.values()]
     for cell in [c for c in finding.needs if c not in lifted_needs]:
         others = islice(needs_near(scaled, cell, finding.accepted), _TRIED)
-        attempts = (scaling.lifted(original, scaled, n) for n in others)
+        attempts = (scaling.unscale_witness(original, scaled, n) for n in others)
         lifted = next(
             chain(needs_near(original, cell, lifted_tables), filter(None, attempts)), None
         )

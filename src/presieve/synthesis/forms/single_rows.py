@@ -82,17 +82,17 @@ class Single:
         """The conjunction of conjuncts of ``exact`` that keep every accepted key, guarded against
         what scans lose where that is necessary, and that can be written.
         """
-        prefilter = self.guarded(exact) if _why_no_text(exact) is None else None
+        prefilter = self.guard_predicate(exact) if _why_no_text(exact) is None else None
         if prefilter is not None:
             return prefilter
         parts = sql_conjuncts(exact)
         if len(parts) < 2:
             return SQL_TRUE
-        kept = (self.guarded(p) for p in parts[:_MOST] if _why_no_text(p) is None)
+        kept = (self.guard_predicate(p) for p in parts[:_MOST] if _why_no_text(p) is None)
         conjunction_of_parts = sql_conjunction(p for p in kept if p is not None)
         return conjunction_of_parts if self.keeps(conjunction_of_parts) else SQL_TRUE
 
-    def shortened(self, exact: Term, prefilter: Term) -> Term:
+    def shorten_prefilter(self, exact: Term, prefilter: Term) -> Term:
         """Return a shorter pre-filter that keeps no more keys; the same where there is none."""
         examples = Counterexamples(self.problem, exact)
 
@@ -106,7 +106,7 @@ class Single:
         before, now = (app(Op.SQL_IS_TRUE, p) for p in (prefilter, other))
         return other if self.holds(now, before) else prefilter
 
-    def guarded(self, predicate: Term) -> Term | None:
+    def guard_predicate(self, predicate: Term) -> Term | None:
         """Return the predicate so that a scan loses nothing by it; None if it drops keys."""
         forms = (_hide_from_scans(predicate), predicate, _guard_all_doubles(predicate))
         return next((p for p in dict.fromkeys(forms) if self.keeps(p)), None)
@@ -116,7 +116,7 @@ class Single:
         row_stays = app(Op.SQL_IS_TRUE, prefilter)
         return self.holds(conjunction([row_stays, self.quiet, self.true(residual)]), self.accepted)
 
-    def needed(self, prefilter: Term) -> list[Term]:
+    def find_needed_conjuncts(self, prefilter: Term) -> list[Term]:
         """Return the conjuncts of the filter that have to stay: the filter accepts all kept keys
         that they accept. The first ones are left out first.
         """
@@ -176,13 +176,13 @@ def search_single(problem: Problem, budget: float) -> SearchResult:
     # On demand no row that raises may be kept.
     aim = single.wanted if problem.on_demand else single.accepted
     exact = implied_predicate(aim) if size(aim) <= MAX_CONDITION else SQL_TRUE
-    prefilter = single.shortened(exact, single.strongest(exact))
+    prefilter = single.shorten_prefilter(exact, single.strongest(exact))
     why = None
     if prefilter == SQL_TRUE and not calls_only_sql(exact):
         why = _why_no_text(exact)
     elif prefilter == SQL_TRUE:  # a proof is found, and who writes it says why that cannot be
-        prefilter = single.guarded(exact) or SQL_TRUE
-    residual = single.needed(prefilter)
+        prefilter = single.guard_predicate(exact) or SQL_TRUE
+    residual = single.find_needed_conjuncts(prefilter)
     if prefilter == SQL_FALSE:
         residual = [SQL_FALSE]
     post = sql_conjunction(residual)

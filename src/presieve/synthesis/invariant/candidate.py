@@ -114,7 +114,7 @@ class Evidence:
             for a, b in zip(self.first_background, further_masks, strict=True)
         ]
 
-    def seen(self, pairs: Sequence[Pair]) -> list[int]:
+    def mask_pairs(self, pairs: Sequence[Pair]) -> list[int]:
         """For each literal, the pairs that tables went through on which it holds."""
         if self.scaling:
             return masks(self.space, [self.sample(leaf) for leaf in self.leaves], pairs)
@@ -184,7 +184,7 @@ def provers(
     that the tables of the evidence went through. ``parts`` are those of the filter, if the residual
     is to be chosen.
     """
-    sampled, leaves = evidence.seen(pairs), evidence.leaves
+    sampled, leaves = evidence.mask_pairs(pairs), evidence.leaves
     problem = evidence.proved.problem
     standins = [x for p in weakening.every(parts) for x in p.standins] if parts else [post]
     reached: list[Sequence[bool]] = []

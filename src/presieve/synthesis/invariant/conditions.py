@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from presieve.ir.functions import SIGNATURES
+from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction
 from presieve.ir.sorts import BOOL, FLOAT, Option, Tuple, strip
 from presieve.ir.terms import TRUE, App, Lit, Op, Scope, Term, Var, literal_value

@@ -90,7 +90,7 @@ class Prover:
         encoder.fact(s_implies(STEP, s_and([calm, s_or([crash, *broken])])))
         encoder.fact(s_implies(CRASH, s_and([calm, crash])))
         lost = s_and([runs.step_raises(s, row), s_not(crash)])
-        ends, ends_twin = (s_and([runs.present(x), runs.finish_raises(x)]) for x in (s, t))
+        ends, ends_twin = (s_and([runs.has_result(x), runs.finish_raises(x)]) for x in (s, t))
         encoder.fact(s_implies(ERASED, s_or([lost, s_and([ends, s_not(ends_twin)])])))
         self._write_final(s, t)
         self._solver.add(encoder.take())
@@ -106,7 +106,7 @@ class Prover:
         if setup.parts is None:
             return
         chosen = self._write_part(setup.parts, runs.outputs(t))
-        passed = encoder.name(s_and([runs.present(t), chosen]))
+        passed = encoder.name(s_and([runs.has_result(t), chosen]))
         agrees = encoder.name(runs.result_agrees(s, t, accepted, passed))
         encoder.fact(s_implies(RESIDUAL, s_and([matters, s_not(agrees)])))
 
@@ -215,12 +215,12 @@ class Prover:
         If all clauses together show that no error is erased, the clauses for that stay too.
         """
         needed: set[int] = set()
-        waiting = self._more([*goal], needed)
-        waiting |= self._more([CRASH], needed | waiting)
-        waiting |= self._more([ERASED], needed | waiting, optional=True)
+        waiting = self._find_further_clauses([*goal], needed)
+        waiting |= self._find_further_clauses([CRASH], needed | waiting)
+        waiting |= self._find_further_clauses([ERASED], needed | waiting, optional=True)
         while waiting:
             needed |= waiting
-            waiting = self._more([self._any_breaks(sorted(waiting)), CALM], needed)
+            waiting = self._find_further_clauses([self._any_breaks(sorted(waiting)), CALM], needed)
         return sorted(needed)
 
     def _any_breaks(self, clauses: Sequence[int]) -> str:
@@ -231,7 +231,9 @@ class Prover:
         self._solver.add(f"(declare-const {name} Bool)\n(assert (=> {name} {broken}))")
         return name
 
-    def _more(self, goal: Sequence[str], needed: set[int], *, optional: bool = False) -> set[int]:
+    def _find_further_clauses(
+        self, goal: Sequence[str], needed: set[int], *, optional: bool = False
+    ) -> set[int]:
         """The clauses that a proved goal rests on besides the needed ones, which become facts.
         Empty for an ``optional`` goal that is not proved.
         """

@@ -9,7 +9,7 @@ operators counts as true.
 from __future__ import annotations
 
 from presieve.errors import SortError
-from presieve.ir.functions import SIGNATURES
+from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, Option, option, strip
 from presieve.ir.terms import (
@@ -29,8 +29,8 @@ from presieve.ir.terms import (
 from presieve.ir.walk import subterms, variables
 from presieve.semantics.consequences import (
     consequence,
-    implied,
-    implied_by_unequal,
+    find_implied,
+    find_implied_by_unequal,
     same_truth,
 )
 from presieve.semantics.interpret import evaluate
@@ -231,12 +231,12 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
 def _implied_by(op: Op, spark: Op, left: Term, right: Term, wanted: bool) -> Term:
     """What follows from a comparison that Spark cannot make, or from its negation."""
     if wanted:
-        follows = implied(spark, left, right)
+        follows = find_implied(spark, left, right)
         if follows is not None and strip(left.sort) == FLOAT:
             return _without_nan(op, left, implied_predicate(follows), wanted)
     else:
         is_equality = spark is Op.SQL_EQ and strip(left.sort) != FLOAT
-        follows = implied_by_unequal(left, right) if is_equality else None
+        follows = find_implied_by_unequal(left, right) if is_equality else None
     return SQL_TRUE if follows is None else implied_predicate(follows)
 
 
@@ -339,7 +339,7 @@ def _solve(op: Op, left: Term, right: Term, wanted: bool) -> Term | None:
         if meant is not None:
             return implied_predicate(meant, wanted)
         if not _has_text(v):
-            follows = implied(op, v, number) if wanted else None
+            follows = find_implied(op, v, number) if wanted else None
             return None if follows is None else implied_predicate(follows)
     beyond = _beyond(op, v, number)
     if beyond is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from presieve.ir.functions import SIGNATURES, may_be_none
+from presieve.ir.function_signatures import SIGNATURES, may_be_none
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction, sql_disjuncts
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, App, Lit, Op, Term, Var, literal_value
 from presieve.ir.walk import subterms, variables

@@ -76,7 +76,7 @@ def _attempt_proof(search: Search, prefilter: Term) -> CandidateProof | bool:
             return True
         result = tried.go_on()
     if isinstance(result, Wrong):
-        search.tracer.refuted(search.space, prefilter, result, "samples")
+        search.tracer.record_refutation(search.space, prefilter, result, "samples")
         learned = search.learn(result)
         search.sweep()
         return learned
@@ -93,7 +93,7 @@ def _model_check(search: Search, prefilter: Term) -> bool:
         suspect = bmc.wrong_table(query, prefilter, where)
         wrong = refute(space, prefilter, where, [suspect] if suspect else [])
         if wrong is not None:
-            search.tracer.refuted(space, prefilter, wrong, "solver")
+            search.tracer.record_refutation(space, prefilter, wrong, "solver")
             return search.learn(wrong)
     return False
 
@@ -101,7 +101,11 @@ def _model_check(search: Search, prefilter: Term) -> bool:
 def _of_boxes(search: Search) -> Proven | None:
     """Exclude single boxes of dropped cells, as the candidate resists; join the proved ones."""
     search.budget.begin(MOST)
-    evidence, kept_cells, partitions = search.gather(), search.finding.kept, search.space.partitions
+    evidence, kept_cells, partitions = (
+        search.gather(),
+        search.finding.kept_cells,
+        search.space.partitions,
+    )
     boxes = cover(partitions, [c for c in search.space.cells if c not in kept_cells], kept_cells)
     proofs: list[CandidateProof] = []
     search.tracer.record(events.BoxesTried(len(boxes)))

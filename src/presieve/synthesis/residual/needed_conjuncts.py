@@ -48,7 +48,7 @@ class Conjuncts:
         self._test = predicates(terms, post_names(space))
         self._space, self._kept = space, keeps(space, prefilter)
 
-    def alone(self, outputs: State, key: State) -> int | None:
+    def find_sole_rejecter(self, outputs: State, key: State) -> int | None:
         """The number of the conjunct that alone rejects these outputs, which the filter rejects."""
         where, *each = self._test(outputs, key)
         if where or each.count(False) != 1:
@@ -59,7 +59,7 @@ class Conjuncts:
         """The first group for each of the wanted conjuncts, made as small as possible."""
         by_conjunct: Groups = {}
         for outputs, rows, key in passing(self._space, self._kept, tables):
-            number = self.alone(outputs, key)
+            number = self.find_sole_rejecter(outputs, key)
             if number is None or number in by_conjunct or number not in wanted:
                 continue
             if not all(self._space.is_admissible(row, key) for row in rows):
@@ -79,7 +79,7 @@ class Conjuncts:
             return False
         state = space.machine.run(rows, key)
         outputs = space.machine.finish(state, key) if state is not None else None
-        return outputs is not None and self.alone(outputs, key) == number
+        return outputs is not None and self.find_sole_rejecter(outputs, key) == number
 
 
 def residual_witnesses(

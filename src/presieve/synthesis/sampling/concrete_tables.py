@@ -63,14 +63,14 @@ class Finding:
     guarded: bool = False
 
     @property
-    def kept(self) -> dict[Cell, NeededRow]:
+    def kept_cells(self) -> dict[Cell, NeededRow]:
         """The cells that a pre-filter has to keep, as far as is known."""
         return {**self.guards, **self.needs} if self.guarded else self.needs
 
     @property
     def witnessed(self) -> bool:
         """Whether there is a witness for each of these cells."""
-        return len(self.kept) == len(self.needs)
+        return len(self.kept_cells) == len(self.needs)
 
 
 Difference: TypeAlias = Literal["none", "result", "error"]
@@ -318,7 +318,7 @@ def generalize(
     rows, i = list(table), 0
     while i < len(rows):
         cell = space.cell_of(rows[i], key)
-        if cell in finding.kept:
+        if cell in finding.kept_cells:
             i += 1
             continue
         now = tuple(rows)
@@ -333,6 +333,6 @@ def generalize(
             i += 1
         else:
             del rows[i]
-    before = len(finding.kept)
+    before = len(finding.kept_cells)
     finding.guarded = True
-    return len(finding.kept) > before
+    return len(finding.kept_cells) > before

@@ -87,7 +87,7 @@ class Space:
         )
 
     @cached_property
-    def mixed(self) -> tuple[int, ...]:
+    def deciding_columns(self) -> tuple[int, ...]:
         """The numbers of the grouping columns that the filter, the fields or the errors read."""
         fold = self.problem.fold
         steps = [t for f in fold.fields for t in (f.init, f.step)]
@@ -103,13 +103,13 @@ class Space:
     @cached_property
     def partitions(self) -> tuple[Partition, ...]:
         """The partitions whose product the cells are: of the input columns that Spark has, then of
-        the mixed grouping columns.
+        the deciding grouping columns.
         """
         return (*(self.rows[i] for i in self.visible), *self._mixed_keys)
 
     @cached_property
     def _mixed_keys(self) -> tuple[Partition, ...]:
-        return tuple(self.key_columns[i] for i in self.mixed)
+        return tuple(self.key_columns[i] for i in self.deciding_columns)
 
     @cached_property
     def size(self) -> int:
@@ -122,7 +122,7 @@ class Space:
         return possible_cells(self.partitions)
 
     @cached_property
-    def absent(self) -> frozenset[Cell]:
+    def absent_cells(self) -> frozenset[Cell]:
         """Cells that no row is in, since assumptions relate columns."""
         fold = self.problem.fold
         facts = [a.term for a in self.problem.assumptions if _separates_regions(a.term)]
@@ -190,11 +190,11 @@ class Space:
             cell = tuple([places[v] for places, v in zip(self._places, visible, strict=True)])
         except KeyError:  # a value that is no sample, or another NaN
             cell = tuple(p.locate(v) for p, v in zip(self.partitions, visible, strict=False))
-        return cell + self.key_cell(key) if self.mixed else cell
+        return cell + self.key_cell(key) if self.deciding_columns else cell
 
     def key_cell(self, key: State) -> Cell:
         """The part of a row's cell that the group's key determines."""
-        return tuple(self.key_columns[i].locate(key[i]) for i in self.mixed)
+        return tuple(self.key_columns[i].locate(key[i]) for i in self.deciding_columns)
 
     def cells_of(self, key: State) -> list[Cell]:
         """The cells that rows of one group can be in."""
@@ -213,7 +213,9 @@ class Space:
         firsts = islice(product(*choices), _HIDDEN_TRIED)
         rows: list[State] = [tuple(r.samples[0] for r in regions) for regions in firsts]
         for _ in range(count - 1):
-            rows.append(_pick([c[0] if len(c) == 1 else _one(c, random) for c in choices], random))
+            rows.append(
+                _pick([c[0] if len(c) == 1 else _choose(c, random) for c in choices], random)
+            )
         rows = list(dict.fromkeys(rows))
         if not self.problem.assumptions:
             return rows
@@ -237,7 +239,7 @@ class Space:
     def random_row(self, random: Random) -> State:
         """A row of a random cell."""
         for _ in range(_TRIES):
-            row = _pick([_one(c, random) for c in self._choices], random)
+            row = _pick([_choose(c, random) for c in self._choices], random)
             if not self.problem.assumptions or self.is_admissible(row, self.keys[0]):
                 break
         return row
@@ -271,9 +273,9 @@ def _simplest_first(values: Iterable[Value]) -> list[Value]:
 
 
 def _pick(regions: Sequence[Region], random: Random) -> State:
-    return tuple([_one(r.samples, random) for r in regions])
+    return tuple([_choose(r.samples, random) for r in regions])
 
 
-def _one(of: Sequence[T], random: Random) -> T:
+def _choose(of: Sequence[T], random: Random) -> T:
     """As ``random.choice``, in a third of the time: exact uniformity is not needed."""
     return of[int(random.random() * len(of))]

@@ -21,7 +21,7 @@ def run_classic(df: DataFrame) -> Measurement:
     """Run the DataFrame, as :func:`presieve.backend.statistics.run_metrics.run` does."""
     # A query that has run keeps the output of its shuffles, so a new query is made.
     gateway = ClassicGateway(df.sparkSession)
-    query = gateway.dataset(gateway.analyzed(df))
+    query = gateway.dataset(gateway.analyze_plan(df))
     execution = query.queryExecution()
     started = time.perf_counter()
     rows = int(execution.toRdd().count())

@@ -44,13 +44,13 @@ def own_listings(plans: JvmPlans, plan: Handle, root: Node) -> Handle:
     views = [n.path for n in walk(root) if n.kind == VIEW]
     leaves = [n.path for n in walk(root) if not n.children]
     free = [p for p in leaves if not any(p[: len(view)] == view for view in views)]
-    listed = {p: leaf for p in free if (leaf := _listed(plans, plan, p))}
+    listed = {p: leaf for p in free if (leaf := _find_listed_leaf(plans, plan, p))}
     own = {files: _list_again(plans, files) for files in {leaf.files for leaf in listed.values()}}
     renewed = {p: _with_files(plans, leaf, own[leaf.files]) for p, leaf in listed.items()}
     return _rebuild(plans, plan, root, renewed)
 
 
-def _listed(plans: JvmPlans, plan: Handle, path: tuple[int, ...]) -> Leaf | None:
+def _find_listed_leaf(plans: JvmPlans, plan: Handle, path: tuple[int, ...]) -> Leaf | None:
     leaf = leaf_of(plans, plans.node(plan, path))
     return leaf if leaf.is_listed_once else None
 

@@ -127,7 +127,7 @@ def optimized_scans(gateway: ClassicGateway, df: DataFrame) -> tuple[OptimizedSc
     """Return the scans of a DataFrame, including those of its subqueries. Raises
     :class:`GatewayError` with the error of Spark's optimizer, if it raises one.
     """
-    optimized = gateway.optimized(df)
+    optimized = gateway.optimize_plan(df)
     plans = [optimized, *gateway.subqueries(optimized)]
     return tuple(scan for plan in plans for scan in _scans(gateway, plan, gateway.tree(plan), ()))
 

@@ -24,7 +24,7 @@ from presieve.lift.models.builtins.bit_flags import bitwise
 from presieve.lift.reason_words import operator
 from presieve.lift.values.ranges import Ranges
 from presieve.lift.values.symbolic import LITERAL, PLAIN, Scalar, Traits, Value, describe
-from presieve.semantics.functions import SQUARE
+from presieve.semantics.function_meanings import SQUARE
 from presieve.semantics.smart_constructors import (
     and_,
     apply_function,

@@ -44,7 +44,7 @@ def bitwise(operation: Operation) -> Value | None:
     if _is_truth(left) and _is_truth(right):
         assert isinstance(left, Scalar)
         assert isinstance(right, Scalar)
-        return Scalar(flow.decided(join(left.term, right.term)))
+        return Scalar(flow.decide(join(left.term, right.term)))
     a, b = as_bits(left), as_bits(right)
     if a is None or b is None:
         return None

@@ -15,7 +15,7 @@ from presieve.lift.execution import growing_lists, outer_containers
 from presieve.lift.execution.count_fields import rows_of
 from presieve.lift.execution.state import Comparison, ModelCall
 from presieve.lift.models.builtins import (
-    composites,
+    composite_values,
     mathematics,
     regular_expressions,
     sets,
@@ -72,13 +72,13 @@ def length(call: ModelCall) -> Value:
     outer = outer_containers.length(of)
     if outer is not None:
         return Scalar(int_lit(outer), LITERAL)
-    match flow.opened(m.force(of, flow)):
+    match flow.dereference(m.force(of, flow)):
         case SetV() as operand:
             return sets.size(operand)
-        case Scalar() as whole if composites.is_composite(whole):
+        case Scalar() as whole if composite_values.is_composite(whole):
             if isinstance(whole.base, StructOf):
                 return Scalar(int_lit(len(whole.base.names)), LITERAL)
-            return Scalar(composites.size(m.scalar(flow, whole).term))
+            return Scalar(composite_values.size(m.scalar(flow, whole).term))
         case Scalar() as text if text.base == STRING:
             term = m.scalar(flow, text).term
             return Scalar(apply_function(Op.TEXT_LENGTH, term))
@@ -111,7 +111,7 @@ def make_set(call: ModelCall) -> Value:
         return replace(sets.EMPTY, fixed=fixed)
     if len(args) > 1:
         raise call.decline("unknown-call", f"{name}() is read with 1 argument only")
-    set_value = sets.written_out(m, flow, flow.opened(args[0]))
+    set_value = sets.written_out(m, flow, flow.dereference(args[0]))
     if isinstance(set_value, SetV):
         return replace(set_value, fixed=fixed)
     raise call.decline("unknown-call", f"a set of {describe(args[0])}")
@@ -139,7 +139,7 @@ def make_int(call: ModelCall) -> Value:
     if value.base == STRING:
         return Scalar(strings.number_in(call, value, "int"))
     if value.base == FLOAT:
-        return mathematics.whole(call, Op.FLOAT_TRUNC, value)
+        return mathematics.convert_to_whole(call, Op.FLOAT_TRUNC, value)
     if value.base not in (BOOL, INT):
         raise call.decline("unsupported-operation", f"int() of {describe(value)} is not read")
     return Scalar(as_int(value.term), Traits(literal=value.traits.literal))

@@ -36,7 +36,7 @@ from presieve.ir.terms import (
 )
 from presieve.lift.execution import growing_lists
 from presieve.lift.execution.state import Comparison, Flow, SymbolicMachine
-from presieve.lift.models.builtins import composites
+from presieve.lift.models.builtins import composite_values
 from presieve.lift.models.builtins.arithmetic import exact_as_float
 from presieve.lift.models.builtins.bit_flags import equal_flags
 from presieve.lift.models.builtins.decimals import compare_decimals
@@ -114,32 +114,32 @@ def boolean(term: Term, *operands: Value) -> Scalar:
 
 def truth(m: SymbolicMachine, flow: Flow, value: Value) -> Term:
     """Evaluate ``bool(value)``. None, zero, the empty string, empty bytes and ``()`` are false."""
-    value = flow.opened(m.force(value, flow))
+    value = flow.dereference(m.force(value, flow))
     match value:
         case NoneV():
             return FALSE
         case BitsV(bits):
-            return value.mark() if value.unsettled else flow.decided(or_(*bits))
+            return value.mark() if value.unsettled else flow.decide(or_(*bits))
         case DictV(names, _):
             return TRUE if names else FALSE
         case MapV(_, _, present):
-            return flow.decided(or_(*present))
+            return flow.decide(or_(*present))
         case SetV(_, present, others):
-            return flow.decided(or_(*present, others))
+            return flow.decide(or_(*present, others))
         case TupleV(items) | ListV(items):
             return TRUE if items else FALSE
         case OptTupleV(present, items):
             return present if items else FALSE
         case MatchV(presence):
-            return flow.decided(presence)
+            return flow.decide(presence)
         case FindingsV():
-            return flow.decided(_is_found(value))
+            return flow.decide(_is_found(value))
         case SplitV():
             return TRUE
         case GrowingV():
-            return flow.decided(growing_lists.nonempty(value))
+            return flow.decide(growing_lists.nonempty(value))
         case LengthV(presence):
-            return flow.decided(presence[0]) if presence else FALSE
+            return flow.decide(presence[0]) if presence else FALSE
         case SizeV():
             return TRUE
         case HoleV():
@@ -147,9 +147,9 @@ def truth(m: SymbolicMachine, flow: Flow, value: Value) -> Term:
         case Known(_, (list() | dict() | set() | frozenset()) as target) if type(target) in _PLAIN:
             return TRUE if target else FALSE
         case NullableV():
-            return flow.decided(truth_of_missing(value))
+            return flow.decide(truth_of_missing(value))
         case Scalar(term, _):
-            return flow.decided(and_(negate(is_none(term)), truth_of_term(get(term))))
+            return flow.decide(and_(negate(is_none(term)), truth_of_term(get(term))))
     raise DeclineSignal("unsupported-expression", f"the truth of {describe(value)}")
 
 
@@ -173,7 +173,7 @@ def truth_of_term(term: Term) -> Term:
     if _is_decimal(term):
         return negate(app(Op.PY_EQ, term, Lit(term.sort, 0)))
     if isinstance(term.sort, COMPOSITES):
-        return composites.truth_of(term)
+        return composite_values.truth_of(term)
     return TRUE  # dates and datetimes
 
 
@@ -185,15 +185,15 @@ def compare(comparison: Comparison) -> Term:
     """Evaluate ``left op right`` as a truth value."""
     m, flow, op, left, right = comparison
     if type(op) in POSITIVE:
-        return flow.decided(negate(compare(comparison._replace(op=POSITIVE[type(op)]))))
-    left, right = flow.opened(m.force(left, flow)), flow.opened(m.force(right, flow))
+        return flow.decide(negate(compare(comparison._replace(op=POSITIVE[type(op)]))))
+    left, right = flow.dereference(m.force(left, flow)), flow.dereference(m.force(right, flow))
     flags = equal_flags(left, right) if isinstance(op, ast.Eq) else None
     if flags is not None:
-        return flow.decided(flags)
+        return flow.decide(flags)
     left, right = (as_number(v) if isinstance(v, BitsV) else v for v in (left, right))
     list_result = growing_lists.compare_length(op, left, right)
     if list_result is not None:
-        return flow.decided(list_result)
+        return flow.decide(list_result)
     left, right = without_length(left), without_length(right)
     if any(isinstance(v, NullableV | DistinctV) for v in (left, right)):
         return compare_missing(comparison._replace(left=left, right=right))
@@ -206,13 +206,13 @@ def compare(comparison: Comparison) -> Term:
             condition = equal(m, left, right)
         case ast.In() if isinstance(right, Scalar) and right.base == STRING:
             condition = _part_of(m, flow, left, right)
-        case ast.In() if isinstance(right, Scalar) and composites.is_composite(right):
+        case ast.In() if isinstance(right, Scalar) and composite_values.is_composite(right):
             condition = _element_of(m, flow, left, right)
         case ast.In():
             condition = member_of(m, left, right)
         case _:
             condition = _order(comparison._replace(left=left, right=right))
-    return flow.decided(condition)
+    return flow.decide(condition)
 
 
 def _identical(left: Value, right: Value) -> Term:
@@ -324,11 +324,11 @@ def _compare_present(m: SymbolicMachine, op: Op, a: Scalar, b: Scalar) -> Term |
     """Evaluate ``a op b`` where neither is None; None if their types are never equal."""
     if _is_decimal(a.term) or _is_decimal(b.term):
         return compare_decimals(op, a, b)
-    pair = _of_one_sort(m, a, b)
+    pair = _convert_to_one_sort(m, a, b)
     return None if pair is None else of_arguments(fold_constants(app(op, *pair)))
 
 
-def _of_one_sort(m: SymbolicMachine, a: Scalar, b: Scalar) -> tuple[Term, Term] | None:
+def _convert_to_one_sort(m: SymbolicMachine, a: Scalar, b: Scalar) -> tuple[Term, Term] | None:
     """Convert both to terms of one sort that compare as in Python; None if they are never equal."""
     if isinstance(a.base, COMPOSITES) or isinstance(b.base, COMPOSITES):
         raise DeclineSignal("unsupported-operation", f"comparing {describe(a)} with {describe(b)}")
@@ -383,7 +383,7 @@ def member_of(m: SymbolicMachine, value: Value, among: Value) -> Term:
 
 
 def _element_of(m: SymbolicMachine, flow: Flow, element: Value, container: Scalar) -> Term:
-    condition = composites.contains(m, flow, element, container)
+    condition = composite_values.contains(m, flow, element, container)
     if condition is None:
         reason = f"{describe(element)} in {describe(container)}, other than a constant in a list"
         raise DeclineSignal("unsupported-expression", reason)
@@ -503,7 +503,7 @@ def compare_missing(comparison: Comparison) -> Term:
         return presence[0]
     both = and_(*presence)
     a, b = (number_of(v) if isinstance(v, NullableV) else v for v in (left, right))
-    return flow.decided(and_(both, compare(Comparison(m, flow.branch(both), op, a, b))))
+    return flow.decide(and_(both, compare(Comparison(m, flow.branch(both), op, a, b))))
 
 
 def _no_order(value: Value, operand: Value) -> Term:

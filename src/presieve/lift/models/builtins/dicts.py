@@ -61,7 +61,7 @@ def make_default_dict(call: ModelCall) -> Value:
     missing = MissingKeyValue(collections.defaultdict, _factory_value(m, flow, node.args[0]), True)
     if len(node.args) == 1:
         return MapV((), (), (), missing)
-    start = flow.opened(m.evaluate(node.args[1], flow))
+    start = flow.dereference(m.evaluate(node.args[1], flow))
     if not isinstance(start, DictV):
         raise call.decline("unknown-call", f"a defaultdict of {describe(start)}")
     return MapV(start.names, start.items, (TRUE,) * len(start.names), missing)
@@ -75,7 +75,7 @@ def _factory_value(m: SymbolicMachine, flow: Flow, node: ast.expr) -> Value:
         empty = not (params.args or params.kwonlyargs or params.vararg or params.kwarg)
         if local or not empty or params.posonlyargs:
             raise m.decline("unknown-call", "a factory that is not always the same", node)
-        body_value = flow.opened(m.evaluate(body, flow))
+        body_value = flow.dereference(m.evaluate(body, flow))
         if _is_constant(body_value):
             return body_value
     else:
@@ -122,7 +122,7 @@ def _is_constant(value: Value) -> bool:
 
 def item(m: SymbolicMachine, flow: Flow, owner: Value, key: Value) -> Value | None:
     """Evaluate ``owner[key]`` of a dict with a default for missing keys; None for other owners."""
-    mapping = flow.opened(owner)
+    mapping = flow.dereference(owner)
     if not isinstance(mapping, MapV) or mapping.missing is None:
         return None
     missing = mapping.missing
@@ -134,10 +134,10 @@ def item(m: SymbolicMachine, flow: Flow, owner: Value, key: Value) -> Value | No
 def set_default(m: SymbolicMachine, flow: Flow, access: Item) -> Value:
     """Evaluate ``owner.setdefault(key, default)``."""
     owner, key, default = access
-    mapping = flow.opened(owner)
+    mapping = flow.dereference(owner)
     if not isinstance(mapping, DictV | MapV) or not isinstance(owner, RefV):
         raise DeclineSignal("mutation", f"{describe(mapping)} is changed in an expression")
-    if isinstance(flow.opened(default), _CONTAINERS):
+    if isinstance(flow.dereference(default), _CONTAINERS):
         return _object(m, flow, access)
     value = heap.dict_get(m, mapping, key, default)
     heap.store(m, flow, access._replace(value=value))
@@ -147,7 +147,7 @@ def set_default(m: SymbolicMachine, flow: Flow, access: Item) -> Value:
 def _object(m: SymbolicMachine, flow: Flow, access: Item) -> Value:
     """Return the object under a key; create it where the key is missing."""
     owner, key, default = access
-    mapping, contents = flow.opened(owner), flow.opened(default)
+    mapping, contents = flow.dereference(owner), flow.dereference(default)
     assert isinstance(mapping, DictV | MapV)
     name, entries = dynamic_keys.name_of(m, key), as_map(mapping)
     if name is None:
@@ -160,7 +160,7 @@ def _object(m: SymbolicMachine, flow: Flow, access: Item) -> Value:
         heap.store(m, flow, access._replace(value=new_object))
         return new_object
     at = entries.names.index(name)
-    stored, presence = entries.items[at], flow.decided(entries.present[at])
+    stored, presence = entries.items[at], flow.decide(entries.present[at])
     if presence == TRUE:
         return stored
     if not isinstance(stored, RefV) or heap.uses(flow, stored) != 1:
@@ -188,7 +188,7 @@ def look_up_captured(call: ModelCall, owner: Value) -> Value | None:
     m, flow, (key, *defaults) = call.m, call.flow, call.args
     if not outer_containers.is_dict(owner):
         return None
-    return outer_containers.get(m, owner, flow.opened(key), defaults[0] if defaults else NONE)
+    return outer_containers.get(m, owner, flow.dereference(key), defaults[0] if defaults else NONE)
 
 
 @method(DictV | MapV, "setdefault", arguments=range(1, 3), owner=reference)
@@ -223,7 +223,7 @@ def make_counter(call: ModelCall) -> Value:
             raise call.decline("unsupported-operation", reason)
         return CountsV(v)
     counter = heap.box_contents(m, flow, _empty_counter())
-    _update(m, flow, counter, flow.opened(args[0]))
+    _update(m, flow, counter, flow.dereference(args[0]))
     return counter
 
 
@@ -231,10 +231,10 @@ def make_counter(call: ModelCall) -> Value:
 def update(call: ModelCall, owner: RefV) -> Value | None:
     """``counter.update(items)`` of a list or dict that is written out."""
     m, flow, (of,) = call.m, call.flow, call.args
-    missing = getattr(flow.opened(owner), "missing", None)
+    missing = getattr(flow.dereference(owner), "missing", None)
     if missing is None or missing.cls is not collections.Counter:
         return None
-    _update(m, flow, owner, flow.opened(of))
+    _update(m, flow, owner, flow.dereference(of))
     return NONE
 
 

@@ -45,7 +45,7 @@ def make_sorted(call: ModelCall) -> Value | None:
     if len(node.args) != 1:
         return None
     sorter = _sorter(call)
-    return sorter.ordered(_list_of(call, m.evaluate(node.args[0], flow)))
+    return sorter.sort(_list_of(call, m.evaluate(node.args[0], flow)))
 
 
 @function("builtins.list")
@@ -55,7 +55,7 @@ def make_list(call: ModelCall) -> Value:
         return ListV(())
     if len(call.args) > 1:
         raise call.decline("unknown-call", "list() is read with 1 argument only")
-    contents = call.flow.opened(call.args[0])
+    contents = call.flow.dereference(call.args[0])
     if isinstance(contents, TupleV) and not is_tagged(contents):
         return ListV(contents.items)
     return contents if isinstance(contents, ListV) else _list_of(call, contents)
@@ -66,7 +66,7 @@ def make_tuple(call: ModelCall) -> Value:
     """``tuple()`` of nothing, or of a list or tuple of known length."""
     if not call.args:
         return TupleV(())
-    contents = call.flow.opened(call.args[0])
+    contents = call.flow.dereference(call.args[0])
     if len(call.args) > 1 or not isinstance(contents, ListV | TupleV) or is_tagged(contents):
         raise call.decline("unknown-call", f"a tuple of {describe(contents)}")
     return TupleV(contents.items)
@@ -82,10 +82,10 @@ def select(call: ModelCall) -> Value | None:
     count = _constant_number(m.evaluate(node.args[0], flow))
     text, key = key_of(m, flow, named.pop("key", None))
     if named:
-        raise call.decline("unknown-call", f"{call.written} with these arguments")
+        raise call.decline("unknown-call", f"{call.function_text} with these arguments")
     of = _list_of(call, m.evaluate(node.args[1], flow))
     direction = ">" if call.name == "nlargest" else "<"
-    ordered_items = Sorter(m, flow, (direction, text), key).ordered(of)
+    ordered_items = Sorter(m, flow, (direction, text), key).sort(of)
     return growing_lists.part(ordered_items, 0, max(count, 0))
 
 
@@ -96,8 +96,8 @@ def change_heap(call: ModelCall) -> Value:
     """
     m, flow, args = call.m, call.flow, call.args
     if not args:
-        raise call.decline("unknown-call", f"{call.written} with these arguments")
-    contents = flow.opened(args[0])
+        raise call.decline("unknown-call", f"{call.function_text} with these arguments")
+    contents = flow.dereference(args[0])
     if not isinstance(contents, ListV | GrowingV):
         raise call.decline("unsupported-operation", f"a heap of {describe(contents)}")
     value, remaining_heap = sorted_and_heaps.on_heap(call, sorted_and_heaps.heap_of(contents))
@@ -107,7 +107,7 @@ def change_heap(call: ModelCall) -> Value:
 
 def _list_of(call: ModelCall, value: Value) -> GrowingV:
     """Build a new list of the items of a list, tuple, heap or deque."""
-    contents = call.flow.opened(value)
+    contents = call.flow.dereference(value)
     match contents:
         case GrowingV(kind="deque"):
             return replace(contents, kind="list", most=None)
@@ -142,7 +142,7 @@ def make_deque(call: ModelCall) -> Value:
     flow, args, named = call.flow, call.args, call.named
     if len(args) + len(named) > 2 or (named and len(args) == 2):
         raise call.decline("unknown-call", "a deque with these arguments")
-    contents = flow.opened(args[0]) if args else ListV(())
+    contents = flow.dereference(args[0]) if args else ListV(())
     limit = args[1] if len(args) == 2 else named.get("maxlen", NONE)
     if not is_list(contents) or (isinstance(contents, GrowingV) and contents.kind == "heap"):
         raise call.decline("unknown-call", f"a deque of {describe(contents)}")
@@ -171,7 +171,7 @@ list_method = partial(method, ListV | GrowingV, owner=reference)
 
 def _contents(call: ModelCall, owner: RefV) -> GrowingV:
     """Return the current contents of a list; evaluating the arguments may have changed them."""
-    list_value = call.flow.opened(owner)
+    list_value = call.flow.dereference(owner)
     assert isinstance(list_value, ListV | GrowingV)
     return as_growing(list_value)
 
@@ -192,7 +192,7 @@ def sort(call: ModelCall, owner: RefV) -> Value | None:
     sorter, contents = _sorter(call), _contents(call, owner)
     if contents.kind != "list":
         raise call.decline("mutation", ".sort() of a heap or deque")
-    return _replace_contents(call, owner, sorter.ordered(contents))
+    return _replace_contents(call, owner, sorter.sort(contents))
 
 
 @list_method("append", "extend", arguments=1)
@@ -231,7 +231,7 @@ def pop(call: ModelCall, owner: RefV) -> Value | None:
 @list_method("clear", arguments=0)
 def clear(call: ModelCall, owner: RefV) -> Value:
     """``list.clear()``."""
-    contents = call.flow.opened(owner)
+    contents = call.flow.dereference(owner)
     most = contents.most if isinstance(contents, GrowingV) else None
     deque = isinstance(contents, GrowingV) and contents.kind == "deque"
     empty = GrowingV((), None, kind="deque" if deque else "list", most=most)
@@ -255,12 +255,12 @@ def _rearrange(call: ModelCall, contents: GrowingV, how: Callable[[Items], Items
 @list_method("copy", arguments=0)
 def copy(call: ModelCall, owner: RefV) -> Value | None:
     """``list.copy()``."""
-    contents = call.flow.opened(owner)
+    contents = call.flow.dereference(owner)
     return None if isinstance(contents, GrowingV) and contents.kind == "deque" else contents
 
 
 def _written_out(call: ModelCall, value: Value) -> tuple[Value, ...]:
-    match call.flow.opened(value):
+    match call.flow.dereference(value):
         case ListV(items):
             return items
         case TupleV(items) as contents if not is_tagged(contents):
@@ -274,7 +274,7 @@ def _written_out(call: ModelCall, value: Value) -> tuple[Value, ...]:
 def part(m: SymbolicMachine, flow: Flow, owner: Value, index: ast.Slice) -> Value | None:
     """Evaluate ``owner[low:high]`` of a list or tuple with constant bounds; else None."""
     with m.at(index):
-        contents = flow.opened(owner)
+        contents = flow.dereference(owner)
         is_tuple = isinstance(contents, TupleV) and not is_tagged(contents)
         if not (is_list(contents) or is_tuple):
             return None
@@ -306,7 +306,7 @@ def delete(m: SymbolicMachine, flow: Flow, target: ast.expr) -> bool:
     if not isinstance(target, ast.Subscript):
         return False
     owner = m.evaluate(target.value, flow)
-    contents = flow.opened(owner)
+    contents = flow.dereference(owner)
     if not isinstance(contents, ListV | GrowingV) or not isinstance(owner, RefV):
         return False
     growing = as_growing(contents)

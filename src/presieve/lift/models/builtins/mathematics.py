@@ -106,13 +106,13 @@ def make_absolute(call: ModelCall) -> Scalar:
 
 
 @function("math.floor", "math.ceil", "math.trunc", arguments=1)
-def made_whole(call: ModelCall) -> Scalar:
+def round_to_whole(call: ModelCall) -> Scalar:
     """``math.floor``, ``ceil`` and ``trunc`` of a number. NaN and infinity raise."""
     value = _number(call)
-    return value if value.base == INT else whole(call, _WHOLE[call.name], value)
+    return value if value.base == INT else convert_to_whole(call, _WHOLE[call.name], value)
 
 
-def whole(call: ModelCall, op: Op, value: Scalar) -> Scalar:
+def convert_to_whole(call: ModelCall, op: Op, value: Scalar) -> Scalar:
     """Convert a float to an integer. NaN raises ValueError, infinity OverflowError."""
     call.m.fail(call.flow, app(Op.IS_NAN, value.term), ValueError)
     call.m.fail(call.flow, _is_infinite(value.term), OverflowError)
@@ -135,7 +135,7 @@ def round_number(call: ModelCall) -> Scalar:
     near = apply_function(Op.FLOAT_ROUND, value.term, int_lit(digits))
     if len(call.args) == 2:
         return Scalar(near, Traits(maybe_nan=value.traits.maybe_nan))
-    return whole(call, Op.FLOAT_TRUNC, Scalar(near))
+    return convert_to_whole(call, Op.FLOAT_TRUNC, Scalar(near))
 
 
 @function("math.sqrt", arguments=1)
@@ -156,7 +156,7 @@ def grow(call: ModelCall) -> Scalar:
     """``math.exp``, ``expm1``, ``log``, ``log10``, ``log2`` and ``log1p``: bounds are known."""
     value, (beyond, error) = as_double(call), _LIMITS[call.name]
     call.m.fail(call.flow, _above(value.term) if beyond is None else beyond(value.term), error)
-    return _called(value, call.name)
+    return _apply_float_call(value, call.name)
 
 
 @function(
@@ -170,7 +170,7 @@ def turn(call: ModelCall) -> Scalar:
     elif call.name in ("asin", "acos"):
         sides = _compare(Op.PY_LT, value.term, -1.0), _compare(Op.PY_GT, value.term, 1.0)
         call.m.fail(call.flow, or_(*sides), ValueError)
-    return _called(value, call.name)
+    return _apply_float_call(value, call.name)
 
 
 @function("math.radians", "math.degrees", arguments=1)
@@ -200,7 +200,7 @@ def numpy_root(call: ModelCall) -> Scalar:
     return Scalar(number, Traits(maybe_nan=True, numpy=True, wide=True))
 
 
-def _called(value: Scalar, name: str) -> Scalar:
+def _apply_float_call(value: Scalar, name: str) -> Scalar:
     term = apply_function(Op.FLOAT_CALL, value.term, string_lit(name))
     return Scalar(term, Traits(maybe_nan=value.traits.maybe_nan))
 

@@ -24,7 +24,7 @@ from presieve.lift.values.symbolic import (
     constant_of,
 )
 from presieve.semantics import pattern_prefixes
-from presieve.semantics.functions import compile_pattern
+from presieve.semantics.function_meanings import compile_pattern
 from presieve.semantics.preimages import of_arguments
 from presieve.semantics.smart_constructors import apply_function
 
@@ -44,7 +44,7 @@ def match_pattern(call: ModelCall, owner: Known) -> Value | None:
 
 
 @function("re.match", "re.search", "re.fullmatch", arguments=2)
-def matched_here(call: ModelCall) -> Value | None:
+def match_text(call: ModelCall) -> Value | None:
     """``re.match(pattern, text)``, ``search`` and ``fullmatch``, with a constant pattern."""
     pattern = constant_of(call.args[0], STRING)
     return None if pattern is None else _match(call, str(pattern), 0, call.args[1])
@@ -58,7 +58,7 @@ def substitute_compiled(call: ModelCall, owner: Known) -> Value | None:
 
 
 @function("re.sub", arguments=3)
-def substitute_here(call: ModelCall) -> Value | None:
+def substitute_text(call: ModelCall) -> Value | None:
     """``re.sub(pattern, by, text)`` with constants for the pattern and what replaces it."""
     pattern = constant_of(call.args[0], STRING)
     return None if pattern is None else _substitute(call, str(pattern), 0, *call.args[1:])
@@ -72,7 +72,7 @@ def find_all_compiled(call: ModelCall, owner: Known) -> Value | None:
 
 
 @function("re.findall", arguments=2)
-def find_all_here(call: ModelCall) -> Value | None:
+def find_all_in_text(call: ModelCall) -> Value | None:
     """``re.findall(pattern, text)`` with a constant pattern that has at most one group."""
     pattern = constant_of(call.args[0], STRING)
     return None if pattern is None else _find_all(call, str(pattern), 0, call.args[1])
@@ -116,12 +116,12 @@ def finding_at(m: SymbolicMachine, flow: Flow, findings: FindingsV, key: Value) 
     """Evaluate ``findings[0]``; IndexError if there is none."""
     if constant_of(key, INT) != 0:
         return None
-    m.fail(flow, negate(are_there(findings)), IndexError)
-    match = MatchV(are_there(findings), *_pattern_of(findings), "search")
+    m.fail(flow, negate(has_match(findings)), IndexError)
+    match = MatchV(has_match(findings), *_pattern_of(findings), "search")
     return _group(match, findings.group)
 
 
-def are_there(findings: FindingsV) -> Term:
+def has_match(findings: FindingsV) -> Term:
     """Return whether there is a match."""
     text, pattern, flags = _pattern_of(findings)
     anywhere = string_lit(pattern_prefixes.anywhere(pattern))
@@ -244,7 +244,7 @@ def word_at(m: SymbolicMachine, flow: Flow, findings: FindingsV, place: int) -> 
 
 
 @function("re.compile", arguments=range(1, 3))
-def compile_here(call: ModelCall) -> Known | None:
+def compile_constant(call: ModelCall) -> Known | None:
     """``re.compile(pattern, flags)`` of a constant pattern."""
     pattern = constant_of(call.args[0], STRING)
     flags = call.args[1] if len(call.args) == 2 else Known("0", re.RegexFlag(0))

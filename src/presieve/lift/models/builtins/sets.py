@@ -77,7 +77,7 @@ def add_to_set(m: SymbolicMachine, flow: Flow, set_value: SetV, value: Value) ->
     value = m.force(value, flow)
     if isinstance(value, Scalar) and isinstance(value.term, Lit):
         member = _member(value.term)
-        members = _of_one_sort((*set_value.members, member))
+        members = _remove_duplicates((*set_value.members, member))
         _check_tells_apart(m, set_value, members)
         present = members_of(set_value, members)
         new = tuple(TRUE if x == member else p for x, p in zip(members, present, strict=True))
@@ -90,7 +90,7 @@ def add_to_set(m: SymbolicMachine, flow: Flow, set_value: SetV, value: Value) ->
         *min(choices, key=repr, default=()),
         *_tracked_constants(m, value),
     )
-    members = _of_one_sort(wanted)
+    members = _remove_duplicates(wanted)
     if isinstance(value, Scalar) and any(x.sort != value.base for x in members):
         raise DeclineSignal("unsupported-operation", "a set of values of different types")
     _check_tells_apart(m, set_value, members)
@@ -113,7 +113,7 @@ def _member(constant: Lit) -> Lit:
     return constant
 
 
-def _of_one_sort(members: Iterable[Lit]) -> tuple[Lit, ...]:
+def _remove_duplicates(members: Iterable[Lit]) -> tuple[Lit, ...]:
     """Remove duplicates. Declines constants of different sorts: 1 and True would be one member."""
     distinct_members = tuple(dict.fromkeys(members))
     if len({x.sort for x in distinct_members}) > 1:
@@ -187,7 +187,7 @@ def unite_sets(m: SymbolicMachine, a: SetV, b: Value) -> SetV:
 
 
 def _together(m: SymbolicMachine, a: SetV, b: SetV) -> tuple[Lit, ...]:
-    members = _of_one_sort((*a.members, *b.members))
+    members = _remove_duplicates((*a.members, *b.members))
     _check_tells_apart(m, a, members)
     _check_tells_apart(m, b, members)
     return members
@@ -267,7 +267,7 @@ def size(set_value: SetV) -> Scalar:
 def set_method(call: ModelCall, set_value: SetV) -> Value:
     """``s.union(other)``, ``s.issuperset(other)`` and ``s.issubset(other)`` with a set or list."""
     m, flow, name, (operand,), _, _ = call
-    among = written_out(m, flow, flow.opened(operand))
+    among = written_out(m, flow, flow.dereference(operand))
     if name == "union":
         return unite_sets(m, set_value, among)
     op = ast.GtE() if name == "issuperset" else ast.LtE()
@@ -278,10 +278,10 @@ def set_method(call: ModelCall, set_value: SetV) -> Value:
 def change_set(call: ModelCall, owner: RefV) -> Value:
     """``s.add(value)``, ``s.discard(value)`` and ``s.update(other)``."""
     m, flow, name, (value,), _, _ = call
-    set_value = flow.opened(owner)
+    set_value = flow.dereference(owner)
     assert isinstance(set_value, SetV)
     if name == "update":
-        set_value = unite_sets(m, set_value, written_out(m, flow, flow.opened(value)))
+        set_value = unite_sets(m, set_value, written_out(m, flow, flow.dereference(value)))
     else:
         set_value = (add_to_set if name == "add" else discard_from_set)(m, flow, set_value, value)
     flow.heap[owner.number] = set_value

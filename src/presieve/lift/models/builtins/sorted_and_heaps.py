@@ -26,7 +26,7 @@ from presieve.lift.execution.growing_lists import as_solid_item, item
 from presieve.lift.execution.state import Comparison, Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.builtins.comparisons import compare
 from presieve.lift.models.builtins.sets import UntrackedSignal
-from presieve.lift.models.pandas.signed_zeros import one_zero
+from presieve.lift.models.pandas.sign_of_zero import assume_no_negative_zero
 from presieve.lift.values.columns import NUMBERS
 from presieve.lift.values.join_values import (
     ASCENDING,
@@ -71,7 +71,7 @@ class Sorter(NamedTuple):
     order: Order
     key: Key
 
-    def ordered(self, list_value: GrowingV) -> GrowingV:
+    def sort(self, list_value: GrowingV) -> GrowingV:
         """Sort the list in this order."""
         m, flow, order, key = self
         if list_value.kind == "heap" and order[1] == "":
@@ -202,7 +202,7 @@ def on_heap(call: ModelCall, heap: GrowingV) -> tuple[Value, GrowingV]:
     if len(args) != 1:
         raise call.decline("unknown-call", f"heapq.{name} with these arguments")
     x = check_item(m.force(args[0], flow))
-    one_zero(m, *_doubles(x))
+    assume_no_negative_zero(m, *_doubles(x))
     value = NONE
     items = heap.items
     if name == "heapreplace":

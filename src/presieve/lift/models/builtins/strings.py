@@ -2,8 +2,8 @@
 """Trusted. Texts: methods, slices and f-strings; for constants the result is computed.
 
 A test for a prefix is an interval of texts. Other operations on texts that are not constants are
-functions of single values (:mod:`presieve.ir.functions`). Sources: the Python library reference,
-"Text Sequence Type".
+functions of single values (:mod:`presieve.ir.function_signatures`). Sources: the Python library
+reference, "Text Sequence Type".
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from presieve.ir.sorts import BOOL, INT, STRING, Sort
 from presieve.ir.terms import TRUE, App, Lit, Op, Scope, Term, int_lit, string_lit
 from presieve.ir.walk import variables
 from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMachine
-from presieve.lift.models.builtins import composites
+from presieve.lift.models.builtins import composite_values
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.models.builtins.regular_expressions import words_of
 from presieve.lift.models.registry import method
@@ -36,7 +36,7 @@ from presieve.lift.values.symbolic import (
     describe,
 )
 from presieve.semantics import preimages
-from presieve.semantics.functions import WHITESPACE
+from presieve.semantics.function_meanings import WHITESPACE
 from presieve.semantics.preimages import of_arguments, spell_as, two_valued
 from presieve.semantics.smart_constructors import (
     apply_function,
@@ -195,7 +195,7 @@ def without_prefix(call: ModelCall, text: Scalar) -> Value | None:
 def ends_with(call: ModelCall, text: Scalar) -> Value | None:
     """``text.endswith(end)`` of a constant, also of a tuple of them."""
     ends = ends_with_any(_term(call, text), call.args[0])
-    return None if ends is None else boolean(call.flow.decided(ends))
+    return None if ends is None else boolean(call.flow.decide(ends))
 
 
 def ends_with_any(text: Term, ends: Value) -> Term | None:
@@ -335,7 +335,7 @@ def _part_of_two(m: SymbolicMachine, flow: Flow, parts: SplitV, place: int) -> S
 @text_method("join", arguments=1)
 def join_texts(call: ModelCall, text: Scalar) -> Value | None:
     """``text.join([a, b])`` of texts that are written out, and ``text.join(other.split())``."""
-    of = call.flow.opened(call.args[0])
+    of = call.flow.dereference(call.args[0])
     if isinstance(of, FindingsV) and of == words_of(of.text):
         separator = constant_of(text, STRING)
         return (
@@ -345,8 +345,8 @@ def join_texts(call: ModelCall, text: Scalar) -> Value | None:
         )
     m, flow = call.m, call.flow
     array = m.force(call.args[0], flow)
-    if isinstance(array, Scalar) and composites.is_composite(array):
-        return composites.join(m, flow, text, array)
+    if isinstance(array, Scalar) and composite_values.is_composite(array):
+        return composite_values.join(m, flow, text, array)
     if not isinstance(of, ListV | TupleV):
         return None
     parts = [m.scalar(flow, i, None) for i in of.items]
@@ -564,7 +564,7 @@ def startswith(call: ModelCall, text: Scalar) -> Value | None:
         return computed_value
     term = _term(call, text)
     starts = starts_with_any(term, call.args[0])
-    return None if starts is None else boolean(call.flow.decided(starts))
+    return None if starts is None else boolean(call.flow.decide(starts))
 
 
 def starts_with_any(text: Term, prefixes: Value) -> Term | None:

@@ -235,12 +235,12 @@ def helper(call: ModelCall) -> Value:
     m, flow, name, args, named, _ = call
     record = record_of(m, flow, args[0]) if len(args) == 1 else None
     if record is None or kind_of(_tag(record).cls) != "dataclass":
-        raise call.decline("unknown-call", f"{call.written} of what is not a dataclass")
+        raise call.decline("unknown-call", f"{call.function_text} of what is not a dataclass")
     tag = _tag(record)
     if name == "replace":
         changed = _replace_fields(call, record)
         return changed if tag.fixed else _new(m, flow, changed)
     if named or not all(isinstance(i, Scalar | NoneV) for i in record.items[1:]):
-        raise call.decline("unknown-call", f"{call.written} of {describe(record)}")
+        raise call.decline("unknown-call", f"{call.function_text} of {describe(record)}")
     items = record.items[1:]
     return DictV(tag.names, items) if name == "asdict" else TupleV(items)

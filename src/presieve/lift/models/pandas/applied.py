@@ -17,7 +17,7 @@ from types import FunctionType
 from presieve.ir.sorts import INT, strip
 from presieve.lift.execution import inlining
 from presieve.lift.execution.heap import contents
-from presieve.lift.execution.iteration import row_of_table
+from presieve.lift.execution.loop_iterables import row_of_table
 from presieve.lift.execution.state import Flow, ModelCall
 from presieve.lift.models.pandas import conversions
 from presieve.lift.models.pandas.series import vector

@@ -19,7 +19,7 @@ from presieve.lift.execution import outer_containers
 from presieve.lift.execution.count_fields import any_row
 from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.builtins.mathematics import numpy_root
-from presieve.lift.models.pandas.arithmetic import fit_integers, make_exact
+from presieve.lift.models.pandas.column_arithmetic import fit_integers, make_exact
 from presieve.lift.models.pandas.series import (
     NAN,
     as_double,
@@ -226,7 +226,7 @@ def _fail(call: ModelCall, v: VectorV, where: Term) -> None:
 def round_values(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.round(digits)`` of numbers."""
     given = (*call.args, *call.named.values())
-    return _rounded(v, given[0] if given else Scalar(int_lit(0))) if len(given) < 2 else None
+    return _round_column(v, given[0] if given else Scalar(int_lit(0))) if len(given) < 2 else None
 
 
 @function("numpy.round", arguments=range(1, 3), fresh=True)
@@ -234,10 +234,10 @@ def round_column(call: ModelCall) -> VectorV | None:
     """``numpy.round(column, digits)`` of numbers."""
     v = vector(call.m, call.args[0])
     digits = call.args[1] if len(call.args) == 2 else Scalar(int_lit(0))
-    return None if v is None else _rounded(v, digits)
+    return None if v is None else _round_column(v, digits)
 
 
-def _rounded(v: VectorV, digits: Value) -> VectorV | None:
+def _round_column(v: VectorV, digits: Value) -> VectorV | None:
     """Round as NumPy does: the nearest whole number of so many digits more, divided again."""
     places, base = constant_of(digits, INT), strip(v.term.sort)
     if type(places) is not int or not 0 <= places <= _MOST_DIGITS or v.loose or v.masked:

@@ -61,7 +61,7 @@ def number_of(v: VectorV, name: str, zone: Zone) -> VectorV | None:
     """Return a field of times as a column of integers of 32 bits, which are doubles beside a
     missing time; None for other fields, and for times in a zone that changes its clocks.
     """
-    time = _shown(get(v.term), zone)
+    time = _convert_to_wall_time(get(v.term), zone)
     if time is None or name not in {**_OF_DAYS, **_OF_CLOCKS}:
         return None
     if name in _OF_CLOCKS:
@@ -73,9 +73,9 @@ def number_of(v: VectorV, name: str, zone: Zone) -> VectorV | None:
     return VectorV(field, v.rows, None, True, v.ordered, by=v.by)
 
 
-def _shown(time: Term, zone: Zone) -> Term | None:
+def _convert_to_wall_time(time: Term, zone: Zone) -> Term | None:
     """The time that Python sees; None for other values."""
-    ahead = zone.fixed()
+    ahead = zone.fixed_offset()
     if time.sort == TIMESTAMP and ahead is not None:
         return apply_function(Op.WALL_TIME, time, int_lit(ahead))
     return time if time.sort == TIMESTAMP_NTZ else None

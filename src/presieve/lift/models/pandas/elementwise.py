@@ -19,7 +19,7 @@ from presieve.ir.terms import Lit, Op, Term, float_lit, int_lit, none_lit
 from presieve.lift.execution.state import ModelCall, SymbolicMachine
 from presieve.lift.models.builtins.arithmetic import absolute_double
 from presieve.lift.models.pandas.series import as_double, scalar_operand, small, vector
-from presieve.lift.models.pandas.signed_zeros import one_zero
+from presieve.lift.models.pandas.sign_of_zero import assume_no_negative_zero
 from presieve.lift.models.registry import function
 from presieve.lift.values.ranges import Ranges
 from presieve.lift.values.symbolic import LITERAL, ListV, Scalar, Value, constant_of, describe
@@ -119,7 +119,7 @@ def numpy_where(call: ModelCall) -> VectorV:
 @function("numpy.select", arguments=range(2, 4), keywords=("default",), fresh=True)
 def numpy_select(call: ModelCall) -> VectorV | None:
     """``numpy.select([masks], [choices], default)`` of columns and constants of one type."""
-    masks, choices = (call.flow.opened(a) for a in call.args[:2])
+    masks, choices = (call.flow.dereference(a) for a in call.args[:2])
     if not isinstance(masks, ListV) or not isinstance(choices, ListV):
         return None
     if len(masks.items) != len(choices.items) or not masks.items:
@@ -172,7 +172,7 @@ def larger_or_smaller(call: ModelCall) -> VectorV:
     left, right = (_double(call, v, value) for v, value in ((x, a), (y, b)))
     if left.sort != FLOAT or right.sort != FLOAT:
         raise call.decline("unsupported-operation", _OTHER_COLUMNS)
-    one_zero(m, left, right)
+    assume_no_negative_zero(m, left, right)
     op = Op.PY_GT if name == "maximum" else Op.PY_LT
     first = or_(app(Op.IS_NAN, left), app(op, left, right))
     return VectorV(ite(first, left, right), of.rows, None, False, of.ordered)

@@ -172,7 +172,7 @@ def table(call: ModelCall) -> Value:
     of_rows = None if indexed or data is None else tables_of_columns.table_of(m, data, names)
     if of_rows is not None:
         return fresh(m, of_rows)
-    if indexed and not _one_label(named["index"]):
+    if indexed and not _is_single_label(named["index"]):
         raise DeclineSignal("row-count", "a table with an index of one entry is supported")
     match data:
         case DictV(keys, items):
@@ -197,7 +197,7 @@ def _column_names(value: Value) -> tuple[str, ...]:
     return tuple(str(n) for n in names)
 
 
-def _one_label(value: Value) -> bool:
+def _is_single_label(value: Value) -> bool:
     return isinstance(value, ListV) and len(value.items) == 1 and constant_of(value.items[0]) == 0
 
 

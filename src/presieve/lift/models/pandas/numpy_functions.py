@@ -43,12 +43,12 @@ def make_series(call: ModelCall) -> Value:
     index=column.index)``; of a list with an item for each row, where each row is by itself.
     """
     named = call.named
-    listed = call.flow.opened(call.args[0])
+    listed = call.flow.dereference(call.args[0])
     if isinstance(listed, RowListV):
         if listed.rows != TRUE or "index" in named:
             raise call.decline("unknown-call", "pandas.Series of a list of some rows")
         return fresh(call.m, column_of_values(call.m, listed.item))
-    v, of = series.vector(call.m, call.args[0]), _indexed(call, named.get("index"))
+    v, of = series.vector(call.m, call.args[0]), _find_indexed(call, named.get("index"))
     if "index" in named and of is None:
         raise call.decline("unknown-call", "pandas.Series with this index")
     if v is None:
@@ -60,7 +60,7 @@ def make_series(call: ModelCall) -> Value:
     return replace(v, array=False)
 
 
-def _indexed(call: ModelCall, index: Value | None) -> VectorV | PartV | None:
+def _find_indexed(call: ModelCall, index: Value | None) -> VectorV | PartV | None:
     """Return the column or table that has this index."""
     match index:
         case AccessV(of, "index"):
@@ -90,7 +90,7 @@ def test_values(call: ModelCall) -> Value:
     if v is not None:
         return series.test_missing(call.m, v, present=present)
     missing = _missing_test(call)
-    return boolean(call.flow.decided(negate(missing) if present else missing))
+    return boolean(call.flow.decide(negate(missing) if present else missing))
 
 
 def _missing_test(call: ModelCall) -> Term:

@@ -16,7 +16,7 @@ import tokenize
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL
 from presieve.lift.execution.state import ModelCall
-from presieve.lift.models.pandas import arithmetic, series
+from presieve.lift.models.pandas import column_arithmetic, series
 from presieve.lift.python.names import as_constant
 from presieve.lift.values.symbolic import ListV, Scalar, TupleV, Value, constant_of
 from presieve.lift.values.whole_columns import PartV, VectorV
@@ -72,15 +72,17 @@ class _Query:
                 mask_so_far = self.condition(first)
                 for clause in clauses:
                     mask_ = self.condition(clause)
-                    mask_so_far = arithmetic.binary_vectors(self.m, joined, mask_so_far, mask_)
+                    mask_so_far = column_arithmetic.binary_vectors(
+                        self.m, joined, mask_so_far, mask_
+                    )
                 return mask_so_far
             case ast.UnaryOp(ast.Not() | ast.Invert(), operand):
-                return arithmetic.unary_vector(self.m, ast.Invert(), self.condition(operand))
+                return column_arithmetic.unary_vector(self.m, ast.Invert(), self.condition(operand))
             case ast.Compare(left, ops, rights):
                 mask_so_far = self._compare(left, ops[0], rights[0])
                 for a, op, b in zip(rights, ops[1:], rights[1:], strict=False):
                     next_mask = self._compare(a, op, b)
-                    mask_so_far = arithmetic.binary_vectors(
+                    mask_so_far = column_arithmetic.binary_vectors(
                         self.m, ast.BitAnd(), mask_so_far, next_mask
                     )
                 return mask_so_far
@@ -97,7 +99,7 @@ class _Query:
                 is_member = series.among(self.m, a, b.items)
                 if isinstance(op, ast.In | ast.Eq):
                     return is_member
-                return arithmetic.unary_vector(self.m, ast.Invert(), is_member)
+                return column_arithmetic.unary_vector(self.m, ast.Invert(), is_member)
         has_column = isinstance(a, VectorV) or isinstance(b, VectorV)
         if not has_column or isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot):
             raise self._unknown_error(left)
@@ -127,7 +129,7 @@ class _Query:
         value = self.flow.env.get(name)
         if value is None and name in self.m.names.closure:
             value = self.m.names.resolve(name)
-        opened = None if value is None else self.flow.opened(value)
+        opened = None if value is None else self.flow.dereference(value)
         if isinstance(opened, Scalar | ListV | TupleV):
             return opened
         reason = f"@{name} is not a variable of the function that holds a constant"

@@ -16,7 +16,7 @@ from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit, none_l
 from presieve.lift.execution.count_fields import any_row, count_of, field_with
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.series import present_rows, small, there
-from presieve.lift.models.pandas.signed_zeros import either_zero, one_zero
+from presieve.lift.models.pandas.sign_of_zero import assume_no_negative_zero, either_zero
 from presieve.lift.values.whole_columns import TopV, VectorV
 from presieve.records import replace
 from presieve.semantics.smart_constructors import (
@@ -40,7 +40,7 @@ class Places(Struct, frozen=True):
     values: tuple[Term, ...]
     full: tuple[Term, ...]
 
-    def present(self) -> tuple[Term, ...]:
+    def list_presence(self) -> tuple[Term, ...]:
         """Return for each place whether it holds an element that is not missing."""
         return tuple(there(v) for v in self.values)
 
@@ -60,7 +60,7 @@ def places_of(m: SymbolicMachine, flow: Flow, top: TopV, *, full: bool = False) 
         either = (either_zero(m, v, of.term, rows) for v in places.values)
         return replace(places, values=tuple(either))
     if zeros:
-        one_zero(m, top.by.key.term)
+        assume_no_negative_zero(m, top.by.key.term)
     if not top.among:
         reason = "the order of rows that tie is not known: sort with kind='stable'"
         raise DeclineSignal("row-order", reason)

@@ -32,7 +32,7 @@ from presieve.lift.execution.count_fields import (
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas import sums_of_doubles
 from presieve.lift.models.pandas.series import NAN, column_of, present_rows, small
-from presieve.lift.models.pandas.signed_zeros import either_zero
+from presieve.lift.models.pandas.sign_of_zero import either_zero
 from presieve.lift.values.symbolic import Scalar, Traits, Value
 from presieve.lift.values.whole_columns import DistinctV, LabelV, NullableV, PartV, VectorV
 from presieve.semantics.smart_constructors import (

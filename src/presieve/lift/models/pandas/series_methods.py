@@ -8,7 +8,7 @@ from functools import partial
 
 from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.pandas import applied as applied
-from presieve.lift.models.pandas import arithmetic, elementwise, reductions, series, top_k
+from presieve.lift.models.pandas import column_arithmetic, elementwise, reductions, series, top_k
 from presieve.lift.models.pandas.series import column_method, vector
 from presieve.lift.models.registry import method, refuse_methods
 from presieve.lift.values.symbolic import ListV, TupleV, Value, constant_of
@@ -77,7 +77,7 @@ def between_bounds(call: ModelCall, v: VectorV) -> VectorV:
     low, high = call.args
     a = series.compare_vectors(call.m, ast.GtE(), v, low)
     b = series.compare_vectors(call.m, ast.LtE(), v, high)
-    return arithmetic.binary_vectors(call.m, ast.BitAnd(), a, b)
+    return column_arithmetic.binary_vectors(call.m, ast.BitAnd(), a, b)
 
 
 _WORDS: dict[str, ast.cmpop] = {

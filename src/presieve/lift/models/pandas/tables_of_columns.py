@@ -112,7 +112,7 @@ def _of_columns(
 )
 def concatenate(call: ModelCall) -> PartV | None:
     """``pandas.concat([a, b])`` of at least two pieces of a table that have no row in common."""
-    listed = call.flow.opened(call.args[0])
+    listed = call.flow.dereference(call.args[0])
     if not isinstance(listed, ListV | TupleV) or not call.m.columns.single:
         return None
     if "axis" in call.named and constant_of(call.named["axis"]) not in (0, "index"):

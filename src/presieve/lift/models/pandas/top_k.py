@@ -22,7 +22,7 @@ from presieve.lift.models.pandas import first_last
 from presieve.lift.models.pandas.ranked_fields import Places, places_of
 from presieve.lift.models.pandas.reductions import element_value, within
 from presieve.lift.models.pandas.series import NAN, as_double, column_of, part, vector
-from presieve.lift.models.pandas.signed_zeros import either_zero
+from presieve.lift.models.pandas.sign_of_zero import either_zero
 from presieve.lift.models.registry import method
 from presieve.lift.values.symbolic import ListV, Scalar, Traits, Value, constant_of
 from presieve.lift.values.whole_columns import (
@@ -244,7 +244,7 @@ def extreme(call: ModelCall, top: TopV) -> Value | None:
     best: Term = none_lit(sort)
     sorted_ = of.term == top.by.key.term
     first = sorted_ and (op is Op.PY_LT) == top.by.upwards
-    for present, value in zip(places.present(), places.values, strict=True):
+    for present, value in zip(places.list_presence(), places.values, strict=True):
         if sorted_:  # the last occupied place holds the worst element
             better = present
         else:
@@ -270,7 +270,7 @@ def total(call: ModelCall, top: TopV) -> Value | None:
     count = _count_places(places)
     if call.name == "count":
         return Scalar(count, NUMPY)
-    none = and_(*(negate(p) for p in places.present()))
+    none = and_(*(negate(p) for p in places.list_presence()))
     if strip(of.term.sort) == INT:
         total_term = _sum(call, of, places)
         if call.name == "sum":
@@ -291,7 +291,7 @@ def total(call: ModelCall, top: TopV) -> Value | None:
 
 def _count_places(places: Places) -> Term:
     count: Term = int_lit(0)
-    for present in places.present():
+    for present in places.list_presence():
         count = app(Op.INT_ADD, count, ite(present, int_lit(1), int_lit(0)))
     return count
 
@@ -303,7 +303,7 @@ def _sum_of_doubles(call: ModelCall, top: TopV, places: Places) -> Term:
         reason = f"the sum of more than {_ONE_BY_ONE} doubles rounds in an unspecified order"
         raise call.decline("not-a-fold", reason)
     sequence: Term = app(Op.SEQ_EMPTY)
-    for present, value in zip(places.present(), places.values, strict=True):
+    for present, value in zip(places.list_presence(), places.values, strict=True):
         sequence = ite(present, app(Op.SEQ_ADD, sequence, as_double(value)), sequence)
     return app(Op.SEQ_SUM, sequence)
 
@@ -311,7 +311,7 @@ def _sum_of_doubles(call: ModelCall, top: TopV, places: Places) -> Term:
 def _sum(call: ModelCall, of: VectorV, places: Places) -> Term:
     """Return the sum of integers."""
     total_term: Term = int_lit(0)
-    for present, value in zip(places.present(), places.values, strict=True):
+    for present, value in zip(places.list_presence(), places.values, strict=True):
         total_term = app(Op.INT_ADD, total_term, ite(present, get(value), int_lit(0)))
     exact = call.name == "sum" and not isinstance(of.term.sort, Option)
     within(call.m, call.flow, total_term, 2**63 if exact else EXACT_INT_BOUND, of)

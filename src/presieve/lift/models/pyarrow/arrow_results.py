@@ -65,7 +65,7 @@ def make_type(call: ModelCall) -> ArrowTypeV:
 def make_array(call: ModelCall) -> Value:
     """``pyarrow.array([value], type)`` of exactly one value."""
     m, flow, _, args, named, _ = call
-    match [flow.opened(a) for a in (*args, *named.values())]:
+    match [flow.dereference(a) for a in (*args, *named.values())]:
         case [ListV((_,)) as plain]:
             return plain
         case [ListV((value,)), ArrowTypeV(type_)]:
@@ -97,9 +97,9 @@ def _as_typed_scalar(m: SymbolicMachine, flow: Flow, value: Value, type_: str) -
 def make_table(call: ModelCall) -> ArrowTableV:
     """``pyarrow.table({name: [value]})`` and ``Table.from_pydict``: exactly one row."""
     m, flow = call.m, call.flow
-    match [flow.opened(a) for a in call.args]:
+    match [flow.dereference(a) for a in call.args]:
         case [DictV(names, items)] if names:
-            columns = [flow.opened(i) for i in items]
+            columns = [flow.dereference(i) for i in items]
             cells = [c.items[0] for c in columns if isinstance(c, ListV) and len(c.items) == 1]
             if len(cells) == len(columns):
                 return ArrowTableV(names, tuple(m.force(c, flow) for c in cells))
@@ -110,9 +110,9 @@ def make_table(call: ModelCall) -> ArrowTableV:
 def make_table_of_rows(call: ModelCall) -> ArrowTableV:
     """``Table.from_pylist([{name: value}])``: exactly one row."""
     m, flow = call.m, call.flow
-    match [flow.opened(a) for a in call.args]:
+    match [flow.dereference(a) for a in call.args]:
         case [ListV((row,))]:
-            row_dict = flow.opened(row)
+            row_dict = flow.dereference(row)
             if isinstance(row_dict, DictV) and row_dict.names:
                 return ArrowTableV(row_dict.names, tuple(m.force(i, flow) for i in row_dict.items))
     raise call.decline("row-count", "a table of exactly one row, [{name: value}], is supported")

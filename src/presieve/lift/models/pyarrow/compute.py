@@ -23,7 +23,7 @@ from presieve.lift.execution.count_fields import (
     sum_of,
 )
 from presieve.lift.execution.state import ModelCall, SymbolicMachine
-from presieve.lift.models.pandas.signed_zeros import either_zero
+from presieve.lift.models.pandas.sign_of_zero import either_zero
 from presieve.lift.models.pyarrow.arrays import array_of
 from presieve.lift.models.registry import function
 from presieve.lift.values.arrow_values import ArrayV, CellV

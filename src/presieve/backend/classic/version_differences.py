@@ -46,7 +46,7 @@ class Spark43:
         """Make a ``MapInPandas`` or ``MapInArrow`` with another function and another child."""
         return plan.copy(function, plan.output(), child, plan.isBarrier(), plan.profile())
 
-    def cached(self, manager: Handle, session: Handle, plan: Handle) -> Handle:
+    def look_up_cache(self, manager: Handle, session: Handle, plan: Handle) -> Handle:
         """Look up a plan in the ``CacheManager``."""
         return manager.lookupCachedData(session, plan)
 
@@ -114,7 +114,7 @@ class Spark35(Spark40):
         """As above."""
         return plan.copy(function, plan.output(), child, plan.isBarrier())
 
-    def cached(self, manager: Handle, session: Handle, plan: Handle) -> Handle:
+    def look_up_cache(self, manager: Handle, session: Handle, plan: Handle) -> Handle:
         """As above."""
         return manager.lookupCachedData(plan)
 

@@ -2,9 +2,9 @@
 """Trusted. The functions of single values that both Python and Spark have, by their sorts.
 
 Functions are strict: applied to none they give none. So one operator serves Python, which never
-calls it with None, and Spark, where NULL gives NULL. :mod:`presieve.semantics.functions` defines
-their meaning, :mod:`presieve.semantics.preimages` turns conditions on them into conditions on their
-arguments, and :mod:`presieve.sql.functions` writes them in Spark SQL.
+calls it with None, and Spark, where NULL gives NULL. :mod:`presieve.semantics.function_meanings`
+defines their meaning, :mod:`presieve.semantics.preimages` turns conditions on them into conditions
+on their arguments, and :mod:`presieve.sql.function_texts` writes them in Spark SQL.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from presieve.errors import Declined, Span, place_json
 from presieve.report import report_text, sentences
-from presieve.report.baseline.comparison import Aspect, Change
-from presieve.report.baseline.sites import title_of
+from presieve.report.baseline.comparison import Aspect, SiteChange
+from presieve.report.baseline.stored_sites import title_of
 
 Status: TypeAlias = Literal["written", "updated", "missing", "same", "different", "gained", "lost"]
 
@@ -33,7 +33,7 @@ class BaselineOutcome(Struct, frozen=True):
     status: Status
     complete: bool = True
     notes: tuple[str, ...] = ()
-    changes: tuple[Change, ...] = ()
+    changes: tuple[SiteChange, ...] = ()
 
     @property
     def is_worse(self) -> bool:
@@ -56,7 +56,7 @@ def outcome_json(outcome: BaselineOutcome, naming: Naming) -> dict[str, Any]:
     }
 
 
-def _change_json(change: Change, naming: Naming) -> dict[str, Any]:
+def _change_json(change: SiteChange, naming: Naming) -> dict[str, Any]:
     site = change.before if change.now is None else change.now.site
     assert site is not None  # a change has at least one side
     place = change.place
@@ -72,12 +72,12 @@ def _change_json(change: Change, naming: Naming) -> dict[str, Any]:
             {"name": a.name, "was": a.was, "now": a.now, "outcome": a.outcome}
             for a in change.aspects
         ],
-        "why": [_named(d, naming).to_json() for d in change.why],
+        "why": [_rename_span(d, naming).to_json() for d in change.why],
         "note": change.note,
     }
 
 
-def _named(declined: Declined, naming: Naming) -> Declined:
+def _rename_span(declined: Declined, naming: Naming) -> Declined:
     span = declined.span
     return Declined(declined.code, declined.reason, None if span is None else naming(span))
 
@@ -111,7 +111,7 @@ def outcome_lines(outcome: BaselineOutcome, naming: Naming) -> Iterator[str]:
         yield f"{meant}the same command with --update-baseline records this run"
 
 
-def _change_lines(change: Change, naming: Naming) -> Iterator[str]:
+def _change_lines(change: SiteChange, naming: Naming) -> Iterator[str]:
     site = change.before if change.now is None else change.now.site
     assert site is not None  # a change has at least one side
     place = f"{naming(change.place)}: " if change.place else ""
@@ -120,7 +120,7 @@ def _change_lines(change: Change, naming: Naming) -> Iterator[str]:
     for aspect in change.aspects:
         yield report_text.field_text(aspect.name, _aspect_text(aspect))
     for declined in change.why:
-        yield report_text.field_text("because", str(_named(declined, naming)))
+        yield report_text.field_text("because", str(_rename_span(declined, naming)))
     if change.note:
         yield report_text.field_text("because", change.note)
     if change.now is not None and change.now.at:

@@ -18,7 +18,7 @@ from presieve.dataflow.abstract_values import (
     Items,
     Length,
     Mixed,
-    Opaque,
+    OpaqueValue,
     Ref,
     Value,
     combine_elements,
@@ -27,8 +27,8 @@ from presieve.dataflow.abstract_values import (
     join_all,
     union_of_packages,
 )
+from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.context import Analysis, constant_of
-from presieve.dataflow.state import AnalysisState
 from presieve.records import replace
 from presieve.semantics.values import EXACT_INT_BOUND
 
@@ -47,9 +47,9 @@ def combine_operands(
     if packages is None:
         a.runs_unknown(ast.unparse(node), "is an operator of what is not known", node)
     others = [p for p in parts if not isinstance(p, AbstractScalar)]
-    of = {p.rows if isinstance(p, AbstractColumn | Opaque) else None for p in others}
+    of = {p.rows if isinstance(p, AbstractColumn | OpaqueValue) else None for p in others}
     rows = next(iter(of)) if len(of) == 1 else None
-    return Opaque(s.reach(*parts), packages, rows, mask and rows is not None)
+    return OpaqueValue(s.reach(*parts), packages, rows, mask and rows is not None)
 
 
 def binary(a: Analysis, node: ast.BinOp, s: AnalysisState) -> Value:
@@ -152,10 +152,10 @@ def compare(a: Analysis, node: ast.Compare, s: AnalysisState) -> Value:
         _is_small(p) for p in parts
     ):
         a.use(*(p for p in parts if isinstance(p, AbstractColumn)))
-        parts = [_settled(p) for p in parts]
+        parts = [_clear_rowwise_if_mixed(p) for p in parts]
     if not all(isinstance(o, ast.Eq | ast.NotEq) for o in node.ops):
         # A column of NaN alone cannot be compared with a text.
-        parts = [_settled(p, but=("small", "real")) for p in parts]
+        parts = [_clear_rowwise_if_mixed(p, but=("small", "real")) for p in parts]
     decided = _decide_comparison(s, node.ops, parts)
     if decided is not None:
         return AbstractScalar(constant=decided, fixed=True)
@@ -177,7 +177,7 @@ def _is_small(value: Value) -> bool:
     return isinstance(number, str | bytes | dt.date | None)
 
 
-def _settled(value: Value, but: tuple[Mixed, ...] = ()) -> Value:
+def _clear_rowwise_if_mixed(value: Value, but: tuple[Mixed, ...] = ()) -> Value:
     """The column, of which nothing is known row by row if its type depends on other rows."""
     is_mixed = isinstance(value, AbstractColumn) and value.mixed and value.mixed not in but
     return replace(value, rowwise=False) if is_mixed else value
@@ -242,8 +242,8 @@ def join_written(branches: Sequence[tuple[ast.expr | None, Value]]) -> Value:
     written there.
     """
     values = [v for _, v in branches]
-    if any(isinstance(v, Opaque | AbstractScalar) for v in values):
-        values = [Opaque(packages=DATA) if _is_empty(node) else v for node, v in branches]
+    if any(isinstance(v, OpaqueValue | AbstractScalar) for v in values):
+        values = [OpaqueValue(packages=DATA) if _is_empty(node) else v for node, v in branches]
     return reduce(join, values)
 
 

@@ -55,13 +55,13 @@ def first_day(year: int) -> int:
     return day_number(year, 1, 1)
 
 
-def _finite(f: Callable[[float], int]) -> Callable[[float], int]:
-    def checked(x: float) -> int:
+def _require_finite(f: Callable[[float], int]) -> Callable[[float], int]:
+    def call_if_finite(x: float) -> int:
         if not math.isfinite(x):
             raise Undefined("a whole number of NaN or infinity")
         return f(x)
 
-    return checked
+    return call_if_finite
 
 
 def _sqrt(x: float) -> float:
@@ -178,9 +178,9 @@ FUNCTIONS: dict[Op, Callable[..., Any]] = {
     Op.INT_QUOTIENT: lambda number, divisor: number // divisor,
     Op.INT_RATIO: lambda number, divisor: number / divisor,
     Op.INT_REMAINDER: lambda number, divisor: number % divisor,
-    Op.FLOAT_FLOOR: _finite(math.floor),
-    Op.FLOAT_CEIL: _finite(math.ceil),
-    Op.FLOAT_TRUNC: _finite(math.trunc),
+    Op.FLOAT_FLOOR: _require_finite(math.floor),
+    Op.FLOAT_CEIL: _require_finite(math.ceil),
+    Op.FLOAT_TRUNC: _require_finite(math.trunc),
     Op.FLOAT_ROUND: _round_float,
     Op.FLOAT_SQRT: _sqrt,
     Op.FLOAT_CALL: _call,

@@ -65,7 +65,7 @@ def _fits(
                     and not subject_value.traits.numpy
                 ):
                     literal = as_constant(wanted, "", m.columns.zone)
-                    return flow.decided(equal(m, subject_value, literal))
+                    return flow.decide(equal(m, subject_value, literal))
             case ast.MatchOr(patterns):
                 inner: dict[str, Value] = {}
                 fits_any = or_(*(_fits(m, flow, p, subject, inner) for p in patterns))
@@ -78,7 +78,7 @@ def _fits(
                 names[name] = subject
                 return _fits(m, flow, part, subject, names)
             case ast.MatchSequence(patterns):
-                subject_value = flow.opened(m.force(subject, flow))
+                subject_value = flow.dereference(m.force(subject, flow))
                 if isinstance(subject_value, TupleV | ListV) and not is_tagged(subject_value):
                     return _sequence(m, flow, patterns, subject_value.items, names)
         reason = f"this kind of pattern, for {describe(subject)}"

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from presieve.ir.functions import SIGNATURES, may_be_none
+from presieve.ir.function_signatures import SIGNATURES, may_be_none
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, FLOAT, TEXTS, Sort, strip
 from presieve.ir.terms import App, Lit, Op, Term, literal_value
@@ -21,8 +21,8 @@ from presieve.ir.walk import subterms
 from presieve.semantics.consequences import (
     consequence,
     facts_of,
-    implied,
-    implied_by_unequal,
+    find_implied,
+    find_implied_by_unequal,
     same_truth,
 )
 from presieve.semantics.preimages import bounds_of, preimage
@@ -254,10 +254,10 @@ def _comparison_facts(node: Term, constant: Lit) -> Iterator[Term]:
             truths = (app(Op.SQL_IS_TRUE, t) for t in (app(op, node, constant), alike_if_true))
             yield app(Op.SAME, *truths)
             continue
-        follows = implied(op, node, constant)
+        follows = find_implied(op, node, constant)
         if follows is not None:
             yield _follows(app(op, node, constant), follows)
-    follows = implied_by_unequal(node, constant)
+    follows = find_implied_by_unequal(node, constant)
     if follows is not None:
         yield _follows(app(Op.SQL_NOT, app(Op.SQL_EQ, node, constant)), follows)
 

@@ -26,7 +26,7 @@ from presieve.dataflow.abstract_values import (
     Items,
     Length,
     Object,
-    Opaque,
+    OpaqueValue,
     Places,
     Ref,
     Row,
@@ -173,7 +173,7 @@ class AnalysisState:
         items = self.items(value)
         if items is not None and (items.fixed is not None or items.fields is not None):
             return all(map(self.is_made_once, values_of(items)))
-        if isinstance(value, AbstractColumn | Opaque):
+        if isinstance(value, AbstractColumn | OpaqueValue):
             return value.fixed
         return is_fixed(value)
 
@@ -184,11 +184,11 @@ class AnalysisState:
         for place in ref.places:
             sure = len(ref.places) == 1 and not place.older
             self.heap[place] = thing if sure else join_objects(self.heap[place], thing)
-        if ref.places & self.escaped:
+        if ref.places & self.escaped_places:
             self.spoil(ref.places)
 
     @property
-    def escaped(self) -> Places:
+    def escaped_places(self) -> Places:
         """The places that unknown code can reach."""
         return self.reachable((ESCAPED,)) if ESCAPED in self.heap else NOWHERE
 
@@ -197,7 +197,7 @@ class AnalysisState:
         self.spoil(places)
         if places:
             before = references(self.heap[ESCAPED]) if ESCAPED in self.heap else NOWHERE
-            self.heap[ESCAPED] = Items("object", Opaque(before | places))
+            self.heap[ESCAPED] = Items("object", OpaqueValue(before | places))
 
     def reachable(self, places: Iterable[AllocationSite]) -> Places:
         """The places that can be reached from these, which are among them."""
@@ -242,7 +242,7 @@ class AnalysisState:
                 unlisted = AbstractColumn(unread=unlisted.unread, memory=unlisted.memory | {place})
                 self.heap[place] = Table((), None, unlisted, sure=False)
             elif isinstance(thing, Items):
-                element = Opaque(reached)
+                element = OpaqueValue(reached)
                 kind = thing.kind if thing.of is None else "object"
                 self.heap[place] = Items(kind, element)
         self.overwrite(reached)
@@ -286,7 +286,7 @@ def _names(value: Value) -> Places:
             return value.memory | {rows}
         case AbstractScalar(length=Length(rows=AllocationSite() as rows)):
             return frozenset((rows,))
-        case Opaque(reach, rows=AllocationSite() as rows):
+        case OpaqueValue(reach, rows=AllocationSite() as rows):
             return reach | {rows}
         case AbstractTuple(items) | View(parts=items):
             return frozenset().union(*map(_names, items))
@@ -316,7 +316,7 @@ def _rename_place(value: Value, old: AllocationSite, new: AllocationSite, *, man
             return replace(value, places=places(value.places))
         case Row(ref) | Grouped(ref) | Batches(ref):
             return replace(value, table=replace(ref, places=places(ref.places)))
-        case Opaque():
+        case OpaqueValue():
             rows = (None if many else new) if value.rows == old else value.rows
             return replace(value, reach=places(value.reach), rows=rows)
     return _map_parts(value, lambda part: _rename_place(part, old, new, many=many))
@@ -373,7 +373,7 @@ def join_objects(a: Object, b: Object) -> Object:
     if isinstance(a, Items) and isinstance(b, Items):
         return _join_items(a, b)
     reach = frozenset().union(*(references(x) for x in (a, b)))
-    return Items("object", Opaque(reach))
+    return Items("object", OpaqueValue(reach))
 
 
 def _join_tables(a: Table, b: Table) -> Table:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from presieve.errors import DeclineSignal, SortError
-from presieve.ir.functions import SIGNATURES
+from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, TIMESTAMP, MapOf, strip
 from presieve.ir.terms import App, Lit, Op, Term, Var, int_lit, string_lit
@@ -247,11 +247,11 @@ def read_call(name: str, operands: Sequence[Operand], timezone: str) -> Term:
     if len(terms) < len(args) or all(isinstance(t, Lit) for t in terms):
         raise unknown
     if _OF_ONE.get(name) in _OF_CLOCKS:
-        terms = [_shown(terms[0], timezone)]
+        terms = [_convert_to_wall_time(terms[0], timezone)]
     return _make_or_decline(lambda: reader(terms), unknown)
 
 
-def _shown(time: Term, timezone: str) -> Term:
+def _convert_to_wall_time(time: Term, timezone: str) -> Term:
     """What the clocks of a time zone show at an instant; other values stay. Raises
     :class:`DeclineSignal` if they may change.
     """
@@ -289,7 +289,9 @@ def day_of(time: Operand, timezone: str) -> Term:
     unknown = DeclineSignal("sql-unsupported", "only timestamps are cast to a date")
     if not isinstance(time, Var | App):
         raise unknown
-    return _make_or_decline(lambda: app(Op.CLOCK_DATE, _shown(time, timezone)), unknown)
+    return _make_or_decline(
+        lambda: app(Op.CLOCK_DATE, _convert_to_wall_time(time, timezone)), unknown
+    )
 
 
 def _make_or_decline(make: Callable[[], Term | None], unknown: DeclineSignal) -> Term:

@@ -104,13 +104,13 @@ def item(m: SymbolicMachine, flow: Flow, value: Scalar, key: Value) -> Value | N
             least = place + 1 if place >= 0 else -place
             short = fold_constants(app(Op.PY_LT, size(term), int_lit(least)))
             m.fail(flow, short, IndexError)
-            return _element(m, apply_function(Op.ARRAY_AT, term, int_lit(place)))
+            return _read_element(m, apply_function(Op.ARRAY_AT, term, int_lit(place)))
         case MapOf():
             found, literal = contains(m, flow, key, value), _literal(m, key)
             if found is None or literal is None:
                 return None
             m.fail(flow, negate(found), KeyError)
-            return _element(m, apply_function(Op.MAP_AT, term, literal))
+            return _read_element(m, apply_function(Op.MAP_AT, term, literal))
         case StructOf(names):
             place = constant_of(key, INT, STRING)
             if type(place) is int and -len(names) <= place < len(names):
@@ -125,7 +125,7 @@ def field(m: SymbolicMachine, flow: Flow, value: Scalar, name: str) -> Value | N
     if name not in value.base.names:
         return None
     term = m.scalar(flow, value).term
-    return _element(m, apply_function(Op.STRUCT_FIELD, term, string_lit(name)))
+    return _read_element(m, apply_function(Op.STRUCT_FIELD, term, string_lit(name)))
 
 
 def attribute(m: SymbolicMachine, flow: Flow, value: Value, name: str) -> Value | None:
@@ -136,7 +136,7 @@ def attribute(m: SymbolicMachine, flow: Flow, value: Value, name: str) -> Value 
     return field(m, flow, value, name)
 
 
-def _element(m: SymbolicMachine, term: Term) -> Value | None:
+def _read_element(m: SymbolicMachine, term: Term) -> Value | None:
     """Return an element as Python has it, which may be None."""
     base = strip(term.sort)
     if isinstance(base, ArrayOf | MapOf | StructOf):
@@ -162,7 +162,7 @@ def get_value(call: ModelCall, value: Scalar) -> Value | None:
     found, literal = contains(m, flow, key, present), _literal(m, key)
     if found is None or literal is None:
         return None
-    element = _element(m, apply_function(Op.MAP_AT, present.term, literal))
+    element = _read_element(m, apply_function(Op.MAP_AT, present.term, literal))
     default = m.force(defaults[0], flow) if defaults else NONE
     return None if element is None else merge(found, element, default)
 
@@ -170,7 +170,7 @@ def get_value(call: ModelCall, value: Scalar) -> Value | None:
 # --- computations over all elements ---------------------------------------------------------------
 
 
-def computed(call: ModelCall, array: Scalar, node: ast.expr) -> Value | None:
+def evaluate_reduction(call: ModelCall, array: Scalar, node: ast.expr) -> Value | None:
     """Evaluate ``any``, ``all``, ``sum``, ``min`` or ``max`` of an array's elements, or of what is
     computed from them: a value of which nothing is known, but for an array without elements.
     """
@@ -183,20 +183,20 @@ def computed(call: ModelCall, array: Scalar, node: ast.expr) -> Value | None:
     sort = _sort_of_result(call.name, array.base, node)
     if sort is None:
         return None
-    m.fail(flow, and_(negate(empty), _unknown(term, f"{text} raises", FALSE)))
+    m.fail(flow, and_(negate(empty), _make_unknown(term, f"{text} raises", FALSE)))
     match call.name:
         case "any":
-            return Scalar(and_(negate(empty), _unknown(term, text, FALSE)))
+            return Scalar(and_(negate(empty), _make_unknown(term, text, FALSE)))
         case "all":
-            return Scalar(ite(empty, TRUE, _unknown(term, text, FALSE)))
+            return Scalar(ite(empty, TRUE, _make_unknown(term, text, FALSE)))
         case "sum" if sort == INT:
-            return Scalar(ite(empty, int_lit(0), _unknown(term, text, int_lit(0))))
+            return Scalar(ite(empty, int_lit(0), _make_unknown(term, text, int_lit(0))))
         case "sum":
-            total = ite(empty, float_lit(0.0), _unknown(term, text, float_lit(0.0)))
+            total = ite(empty, float_lit(0.0), _make_unknown(term, text, float_lit(0.0)))
             return Scalar(total, Traits(maybe_int=True, maybe_nan=True))
         case "min" | "max":
             m.fail(flow, empty, ValueError)
-            best = _unknown(term, text, none_lit(sort))
+            best = _make_unknown(term, text, none_lit(sort))
             return Scalar(best, Traits(maybe_nan=sort == FLOAT))
     return None
 
@@ -208,12 +208,12 @@ def join(m: SymbolicMachine, flow: Flow, separator: Scalar, array: Scalar) -> Sc
         return None
     term = m.scalar(flow, array).term
     empty = fold_constants(app(Op.PY_EQ, size(term), int_lit(0)))
-    m.fail(flow, and_(negate(empty), _unknown(term, "join raises", FALSE)), TypeError)
-    joined = _unknown(term, f"join {between!r}", string_lit(""))
+    m.fail(flow, and_(negate(empty), _make_unknown(term, "join raises", FALSE)), TypeError)
+    joined = _make_unknown(term, f"join {between!r}", string_lit(""))
     return Scalar(ite(empty, string_lit(""), joined))
 
 
-def _unknown(term: Term, text: str, stand_in: Lit) -> Term:
+def _make_unknown(term: Term, text: str, stand_in: Lit) -> Term:
     return apply_function(Op.ELEMENTS, term, string_lit(text), stand_in)
 
 
@@ -236,10 +236,10 @@ def _constants_of(m: SymbolicMachine, node: ast.expr) -> str:
     own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - own - set(_CALLS)
     outer = sorted(n for n in names if any(n in s for s in (m.names.closure, m.names.globals)))
-    return "".join(f"; {name} = {_written(m.names.lookup(name))}" for name in outer)
+    return "".join(f"; {name} = {_write_constant(m.names.lookup(name))}" for name in outer)
 
 
-def _written(value: object) -> str:
+def _write_constant(value: object) -> str:
     if isinstance(value, set | frozenset):
         return f"{{{', '.join(sorted(map(repr, value)))}}}"
     return repr(value)

@@ -29,7 +29,7 @@ def either_zero(m: SymbolicMachine, best: Term, element: Term, rows: Term) -> Te
     return app(Op.OPEN_ZERO, best, mixed)
 
 
-def one_zero(m: SymbolicMachine, *elements: Term) -> None:
+def assume_no_negative_zero(m: SymbolicMachine, *elements: Term) -> None:
     """Assume that no compared element is -0.0."""
     for element in elements:
         _assume(m, ZERO_SIGN, element)
