@@ -412,7 +412,7 @@ def counts_through_a_deque(pdf: Any) -> Any:
 
 _INDIRECT = (
     *(counts_through_a_list, counts_through_a_dict, counts_through_an_attribute),
-    *(counts_through_a_queue, counts_through_a_deque),
+    counts_through_a_deque,
 )
 STATES = (
     *(counts_by_calling, counts_in_its_class, sets_its_class),
@@ -420,6 +420,7 @@ STATES = (
 )
 
 LOUD = (
+    counts_through_a_queue,
     *STATES,
     *(by_its_truth, by_an_item, by_its_length, by_its_address),
     *_holding(itertools.count(), {1}, {"a": 1}, np.zeros(2)),

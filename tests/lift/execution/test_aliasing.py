@@ -203,6 +203,9 @@ _CALLS: dict[str, Any] = {
     "replace": lambda s: s.replace(9.0, 8.0),
     "rename": lambda s: s.to_frame("x").rename(columns={"x": "y"})["y"],
     "drop": lambda s: s.to_frame("x").assign(y=1.0).drop(columns=["y"])["x"],
+    "dt.day_name": lambda s: pd.to_datetime(s).dt.day_name(),
+    "dt.month_name": lambda s: pd.to_datetime(s).dt.month_name(),
+    "str.extract": lambda s: s.astype(str).str.extract(r"(\d)", expand=False),
     "str.get": lambda s: s.astype(str).str.get(0),
     "str.slice": lambda s: s.astype(str).str.slice(0, 1),
     **{
