@@ -7,7 +7,7 @@ import ast
 import inspect
 from collections.abc import Callable
 from functools import partial
-from types import FunctionType, MethodType, NoneType
+from types import FunctionType, NoneType
 
 from presieve.errors import Behind, Declined, DeclineSignal, Span
 from presieve.ir.terms import TRUE
@@ -47,6 +47,7 @@ from presieve.lift.models.builtins.sets import UntrackedSignal
 from presieve.lift.obstacles import MOST, line_of, obstacles
 from presieve.lift.python.names import parameters
 from presieve.lift.python.positions import definition_of
+from presieve.lift.python.receivers import split_receiver
 from presieve.lift.python.shipped import BY_REFERENCE, function_source, read_as_on_driver
 from presieve.lift.python.source import FunctionSource
 from presieve.lift.reason_words import add_advice
@@ -192,7 +193,7 @@ def _describe(obj: object) -> str:
 
 def _form_of(obj: object) -> Form | None:
     """Return the form that an object made by ``arrow_udf`` or ``pandas_udf`` states, if any."""
-    kind = evaluation_type(getattr(obj, "evalType", None))
+    kind = evaluation_type(inspect.getattr_static(obj, "evalType", None))
     if kind is not None and kind.whole:
         return ColumnsFunction((), kind.streamed)
     if kind is None or kind.role is not Role.AGGREGATE:
@@ -206,7 +207,7 @@ def _unwrap(obj: object, form: Form | None) -> object:
     """Return the function under an object made by ``pandas_udf``, or by ``udf`` if a function of
     rows is expected; every other object as it is.
     """
-    kind, function = getattr(obj, "evalType", None), getattr(obj, "func", None)
+    kind, function = (inspect.getattr_static(obj, n, None) for n in ("evalType", "func"))
     if kind is None or function is None:
         return obj
     udf_type = evaluation_type(kind)
@@ -236,8 +237,8 @@ def _lift(attempt: LiftAttempt) -> Lifted:
     if isinstance(form, StateClass | RowFunction | ColumnsFunction):
         request = replace(request, pure=())
     receiver = None
-    if isinstance(obj, MethodType) and isinstance(form, RowFunction):
-        receiver, obj = obj.__self__, obj.__func__
+    if isinstance(form, RowFunction):
+        obj, receiver = split_receiver(obj)
     attempt = replace(attempt, obj=obj, form=form, request=request, receiver=receiver)
     return _ENTRIES[type(form)](attempt)
 

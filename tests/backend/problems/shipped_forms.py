@@ -172,6 +172,14 @@ FORMS: dict[str, tuple[str, str]] = {
         ),
         "Box.limit = 1000.0",
     ),
+    "callable object": (
+        _with(
+            "class Above:\n    limit = 10.0\n"
+            "    def __call__(self, x):\n        return x > self.limit\nhigh = Above()\n",
+            "high(score)",
+        ),
+        "Above.limit = 1000.0",
+    ),
     "enum": (
         _with(
             "import enum\nclass Limit(enum.Enum):\n    HIGH = 10.0\n", "score > Limit.HIGH.value"

@@ -124,6 +124,7 @@ CASES = [
     Case("rounded_to_one", "double", "x", "c = 2.0", "x <", "x = 2.0D"),
     Case("floor", "bigint", "x", "c >= 2", "x >= 4.0D", "x > 4.0D"),
     Case("whole", "bigint", "x", "c <= 0", "x <", "x <= 0.0D"),
+    Case("above", "boolean", "x", "c", "x > 1.5D", "x > 2.5D"),
     Case("root", "double", "x", "c > 2", "x >= 4.000000000000002D", "x > 6.0D"),
     Case("bucket", "int", "v", "c = 0", "pmod(v, 7) = 0", "v = 0"),
     Case("decade", "bigint", "v", "c = 7", "v >= 70 AND v < 80", "v > 70"),

@@ -13,6 +13,19 @@ COUNTRIES = {"de": "Germany", "fr": "France"}
 KINDS = ("log", "txt")
 
 
+class Above:
+    """An object that is called."""
+
+    def __init__(self, limit):
+        self.limit = limit
+
+    def __call__(self, x):
+        return x is not None and x > self.limit
+
+
+above = Above(1.5)
+
+
 def stripped(s):
     return s.strip() if s else None
 

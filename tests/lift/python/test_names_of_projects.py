@@ -57,8 +57,33 @@ class Cleaner:
     def word(self, v):
         return "high" if v > self.limit else "low"
 
+class Above:
+    def __init__(self, limit):
+        self.limit = limit
+    def __call__(self, v):
+        return None if v is None else "high" if v > self.limit else "low"
+
+class AboveByItself(Above):
+    pass
+
+class AboveDynamic(Dynamic):
+    def __call__(self, v):
+        return None if v is None else "high" if v > self.limit else "low"
+
+class AboveComputed(Computed):
+    def __call__(self, v):
+        return None if v is None else "high" if v > self.limit else "low"
+
+class Counting:
+    calls = 0
+    def __call__(self, v):
+        self.calls += 1
+        return "high" if v is not None and v > 100 and self.calls < 3 else "low"
+
 SETTINGS, COMPUTED, DYNAMIC = Settings(), Computed(), Dynamic()
 BOUND = Cleaner(100.0).label
+CALLABLE, INHERITING = Above(100.0), AboveByItself(100.0)
+CALLABLE.__call__ = None
 
 def logged(func):
     @functools.wraps(func)
@@ -110,7 +135,7 @@ def of_environment(v):
 def of_changed(v):
     return None if v is None else "high" if v > conf.CHANGED else "low"
 
-# of objects
+DYNAMIC_CALLABLE, COMPUTED_CALLABLE, COUNTING = AboveDynamic(), AboveComputed(), Counting()
 
 @logged
 def decorated(v):
@@ -145,6 +170,7 @@ ABOVE = "v > 100.0D AND NOT isnan(v)"
 READ = {
     **dict.fromkeys(("of_module", "of_settings", "of_class", "of_enumeration"), ABOVE),
     **dict.fromkeys(("of_enumeration_of_module", "decorated", "BOUND"), ABOVE),
+    **dict.fromkeys(("CALLABLE", "INHERITING"), ABOVE),
     "decorated_with_twice": "v > 50.0D AND NOT isnan(v)",
 }
 NUMBERS = (None, math.nan, math.inf, -math.inf, -0.0, 0.0, 50.0, 50.5, 100.0, 100.5, 1e308)
@@ -171,7 +197,10 @@ def test_an_enumeration_that_makes_its_values_is_read_as_it_is(job: dict[str, An
     assert _prefilter(job["of_odd_enumeration"]) == "false"
 
 
-REFUSED = ("of_property", "of_dynamic", "of_environment")
+REFUSED = (
+    *("of_property", "of_dynamic", "of_environment"),
+    *("DYNAMIC_CALLABLE", "COMPUTED_CALLABLE", "COUNTING"),
+)
 
 
 @pytest.mark.parametrize("name", REFUSED)

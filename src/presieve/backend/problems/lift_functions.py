@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, partial
-from types import FunctionType, MethodType
+from types import FunctionType
 
 from msgspec import Struct, field
 
@@ -55,6 +55,7 @@ from presieve.lift.forms import (
     RowsFunction,
     TableFunction,
 )
+from presieve.lift.python.receivers import split_receiver
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
 from presieve.semantics.assumptions import RESULT_FITS
@@ -187,8 +188,7 @@ class _Functions(Struct, frozen=True):
         if call.fields:
             raise DeclineSignal("return-type", f"{call.name} returns a struct")
         loaded = self._load(call)
-        receiver = getattr(loaded, "__self__", None) if isinstance(loaded, MethodType) else None
-        function = loaded.__func__ if isinstance(loaded, MethodType) else loaded
+        function, receiver = split_receiver(loaded)
         if call.whole or not isinstance(function, FunctionType):
             raise DeclineSignal("not-a-function", f"{call.name} is not a function of single values")
         request = DataflowRequest(function, "row", (), receiver=receiver)
