@@ -163,10 +163,16 @@ class AnalysisState:
 
     def packages(self, value: Value) -> frozenset[str] | None:
         """The packages whose objects a value may be or hold; None if they are unknown."""
+        return self._packages(value, frozenset())
+
+    def _packages(self, value: Value, around: Places) -> frozenset[str] | None:
+        """The packages of a value in the containers at the places ``around``."""
         items = self.items(value)
-        if items is None:
+        if items is None or not isinstance(value, Ref):
             return packages_of(value)
-        return union_of_packages((DATA, *map(packages_of, values_of(items))))
+        inside = around | value.places
+        held = (v for v in values_of(items) if not (isinstance(v, Ref) and v.places <= inside))
+        return union_of_packages((DATA, *(self._packages(v, inside) for v in held)))
 
     def is_made_once(self, value: Value) -> bool:
         """Whether a value and all that it holds depend on no row."""

@@ -99,6 +99,7 @@ def _store_item(
         case _:
             a.changes(reach_of(owner), node, ast.unparse(node))
             a.stores(s, value, node, ast.unparse(node))
+            a.escapes(s, value, node, ast.unparse(node), kept=True)
             a.escapes(s, owner, node, ast.unparse(node))
 
 
@@ -288,6 +289,7 @@ def _store_attribute(
         return
     a.changes(reach_of(owner), node, ast.unparse(node))
     a.stores(s, value, node, ast.unparse(node))
+    a.escapes(s, value, node, ast.unparse(node), kept=True)
     a.escapes(s, owner, node, ast.unparse(node))
     if isinstance(owner, OpaqueValue) and owner.packages is None:
         a.runs_unknown(ast.unparse(node), "is assigned", node)

@@ -332,6 +332,8 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
     if isinstance(invocation.owner, OpaqueValue) and packages is not None and not gives:
         for value in invocation.values if not still or change is Change.STORES else ():
             a.stores(s, value, node, f"{written}()")
+            if change is Change.STORES:
+                a.escapes(s, value, node, f"{written}()")
     if gives == "table" or _is_new_table(invocation, packages):
         any_column = AbstractColumn(memory=s.reach(invocation.owner) if gives is None else NOWHERE)
         return s.make(invocation.site(), lambda place: Table((), place, any_column, sure=False))

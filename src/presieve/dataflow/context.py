@@ -362,7 +362,6 @@ class Analysis:
             self.effect("state", f"{what} stores an object whose methods are not followed", node)
         elif s.packages(value) is None:
             self.runs_unknown(what, "stores what is not known", node)
-        self.escapes(s, value, node, what, kept=True)
 
     def shows_variables(self, s: AnalysisState, node: ast.AST, what: str) -> None:
         """Record that unknown code may look up any variable by its name."""
