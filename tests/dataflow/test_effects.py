@@ -396,6 +396,27 @@ def counts_through_a_choice(pdf: Any) -> Any:
     return pdf
 
 
+def counts_through_a_method_in_a_dict(pdf: Any) -> Any:
+    methods = json.loads("{}")
+    methods["add"] = Tally().add
+    methods["add"]()
+    return pdf
+
+
+def counts_through_a_method_in_a_list(pdf: Any) -> Any:
+    methods = json.loads("[]")
+    methods.append(Tally().add)
+    methods[0]()
+    return pdf
+
+
+def counts_through_a_function_in_a_dict(pdf: Any) -> Any:
+    functions = json.loads("{}")
+    functions["add"] = lambda: Tally().add()
+    functions["add"]()
+    return pdf
+
+
 def counts_through_a_queue(pdf: Any) -> Any:
     tallies: queue.SimpleQueue[Tally] = queue.SimpleQueue()
     tallies.put(Tally())
@@ -420,7 +441,8 @@ STATES = (
 )
 
 LOUD = (
-    counts_through_a_queue,
+    *(counts_through_a_queue, counts_through_a_method_in_a_dict),
+    *(counts_through_a_method_in_a_list, counts_through_a_function_in_a_dict),
     *STATES,
     *(by_its_truth, by_an_item, by_its_length, by_its_address),
     *_holding(itertools.count(), {1}, {"a": 1}, np.zeros(2)),

@@ -331,7 +331,8 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
         _change_owner(invocation, packages)
     if isinstance(invocation.owner, OpaqueValue) and packages is not None and not gives:
         for value in invocation.values if not still or change is Change.STORES else ():
-            a.stores(s, value, node, f"{written}()")
+            if not isinstance(value, Function | BoundMethod):  # which callback() accounts for
+                a.stores(s, value, node, f"{written}()")
             if change is Change.STORES:
                 a.escapes(s, value, node, f"{written}()")
     if gives == "table" or _is_new_table(invocation, packages):
