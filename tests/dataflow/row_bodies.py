@@ -93,6 +93,16 @@ ALONE = (
         r"pattern = re.compile(r'b|(\d)')", "pdf['r'] = pdf['s'].str.extract(pattern, expand=False)"
     ),
     ("pdf['r'] = pd.to_datetime(pdf['c']).dt.day_name()", "string"),
+    (
+        "pdf = pd.DataFrame([{'k': r['k'], 'r': r['x'] * 2} for r in pdf.to_dict('records')])",
+        "double",
+    ),
+    lines(
+        "rows = []",
+        "for r in pdf.itertuples():",
+        "    rows.append({'k': r.k, 'r': 'a' if r.x > 1 else 'b'})",
+        "pdf = pd.DataFrame(rows)",
+    ),
     lines("pdf = pdf.query('x >= 1 and not x == 2.0')", "pdf['r'] = 'z'"),
     lines("pdf = pdf.query(\"(s == 'a') | (s != 'ab')\")", "pdf['r'] = 'z'"),
     lines("pdf = pdf.query(\"not (s == 'a' or n > 0)\")", "pdf['r'] = 'z'"),
