@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 LOG = []
-ARRAY = np.array([1.0, 2.0, 3.0])
+ARRAY = np.array([3.0, 2.0, 1.0])
 LIST = []
 MISSING = collections.defaultdict(list)
 CHAIN = collections.ChainMap(MISSING)

@@ -1,4 +1,4 @@
-"""Changes that are easily overlooked: rows are not by themselves, keys are lost, effects are seen."""
+"""Changes that are easily overlooked: rows depend on others, keys are lost, effects are seen."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _scope(text: str) -> dict[str, Any]:
     scope: dict[str, Any] = {"__name__": "__main__"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        exec(compile(text, file, "exec"), scope)
+        exec(compile(text, file, "exec", dont_inherit=True), scope)
     return scope
 
 

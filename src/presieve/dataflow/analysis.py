@@ -232,6 +232,7 @@ class _Interpreter:
     evaluate = staticmethod(expressions.evaluate)
     consume = staticmethod(literals.evaluate_consumed)
     block = staticmethod(statements.block)
+    define = staticmethod(expressions.define)
     callback = staticmethod(calls.callback)
     call_function = staticmethod(calls.inline_call)
     attribute_of_module = staticmethod(expressions.outside_attribute)

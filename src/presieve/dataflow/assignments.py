@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import ast
+import inspect
+from types import MemberDescriptorType
 
 from presieve.dataflow.abstract_values import (
     DATA,
@@ -285,6 +287,8 @@ def _store_attribute(
         a.effect("state", f"{ast.unparse(node)} changes what was there before the call", node)
     if isinstance(owner, Ref) and (instance := s.instance(owner)) is not None:
         a.changes(owner.places, node, ast.unparse(node))
+        if instance.of is not None and _is_set_by_code(a.classes[instance.of], name):
+            a.runs_unknown(ast.unparse(node), "is set by a descriptor", node)
         s.update(owner, with_attribute(instance, name, value))
         return
     a.changes(reach_of(owner), node, ast.unparse(node))
@@ -293,6 +297,12 @@ def _store_attribute(
     a.escapes(s, owner, node, ast.unparse(node))
     if isinstance(owner, OpaqueValue) and owner.packages is None:
         a.runs_unknown(ast.unparse(node), "is assigned", node)
+
+
+def _is_set_by_code(cls: type, name: str) -> bool:
+    """Whether setting an attribute of an object runs a method of a property or descriptor."""
+    member = inspect.getattr_static(cls, name, None)
+    return hasattr(type(member), "__set__") and not isinstance(member, MemberDescriptorType)
 
 
 def _forget_labels(s: AnalysisState, owner: Ref) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
 from functools import reduce
 from types import FunctionType
@@ -151,17 +152,21 @@ def _unknown_callee(
     """Call a value that is no function of the program. ``parts``: the value, and its arguments."""
     callee, written = parts[0], f"{ast.unparse(node.func)}()"
     a.branches_on(callee, node)
-    if packages_of(callee) is None:
+    packages = packages_of(callee)
+    # Data is not called: it is something else that was put among the data.
+    unknown = packages is None or packages <= PANDAS
+    if unknown:
         a.may_change(s, reach_of(callee), node, written)
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         a.does(written, of_unknown(name), node)
-    else:
-        a.changes(reach_of(callee), node, written)
-    unknown = packages_of(callee) is None
+    elif packages is not None:
+        calls_methods = packages & {"operator", "_operator", "functools", "_functools"}
+        for part in parts if calls_methods else (callee,):
+            a.changes(reach_of(part), node, written)
     for part in parts:
         a.escapes(s, part, node, written, kept=unknown)
         callback(EvaluatedCall(a, s, callee, "", [*parts[1:]], {}, node), part)
-    return OpaqueValue(s.reach(*parts), packages_of(callee))
+    return OpaqueValue(s.reach(*parts), None if unknown else packages)
 
 
 def _apply_transfer(owner: Owner | None, invocation: EvaluatedCall) -> Value | None:
@@ -225,6 +230,8 @@ def of_package(invocation: EvaluatedCall) -> Value:
     for value in invocation.values:
         a.observe(s, value, node, f"{written}() may read all columns")
         if changes:
+            if not unknown and isinstance(value, Class | Function | Library):
+                a.effect("state", f"{written}() changes what was there before the call", node)
             if unknown:
                 a.may_change(s, reach_of(value), node, f"{written}()")
             else:
@@ -292,8 +299,15 @@ def _writes(invocation: EvaluatedCall) -> bool:
         return True
     if path.startswith(_CLASSES):
         return _change_of_object(path.rpartition(".")[2]) in (Change.STORES, Change.REMOVES)
+    if _SETS_OR_DELETES.fullmatch(path.rpartition(".")[2]):
+        return True
     if not path.startswith("numpy."):
         return False
+    if path.count(".") > 1 and not path.startswith(_NUMPY_MODULES):
+        return True  # a method of a class or of a function, such as ``numpy.add.at``
+    named = {n for n in invocation.named if constant_of(invocation.s, invocation.named[n]) is False}
+    if "overwrite_input" in invocation.named or (path == "numpy.nan_to_num" and "copy" in named):
+        return True
     function: object = sys.modules.get("numpy")
     for part in path.split(".")[1:]:
         function = getattr(function, part, None)
@@ -304,7 +318,13 @@ def _writes(invocation: EvaluatedCall) -> bool:
         names = [*inspect.signature(function).parameters] if callable(function) else []
     except ValueError:
         return count > 1
-    return "out" in names[:count] or not names
+    return bool({"out", "copy", "overwrite_input"} & set(names[:count])) or not names
+
+
+_NUMPY_MODULES = ("numpy.linalg.", "numpy.fft.", "numpy.random.", "numpy.char.", "numpy.strings.")
+"""Modules of functions that change no argument, unless the catalogue says so."""
+_SETS_OR_DELETES = re.compile(r"__(set|del|i)[a-z]+__")
+"""Special methods that change their owner."""
 
 
 def unknown_method(invocation: EvaluatedCall) -> Value:
@@ -321,6 +341,7 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
     gives = _of_model(invocation, packages)
     name = invocation.name
     still = bool(gives or find_transfer("table", name) or find_transfer("column", name))
+    still = still and not column_methods.may_write_argument(name, len(invocation.args))
     change = _change_of_object(name)
     may_change = change in (Change.STORES, Change.REMOVES)
     if still and may_change and not isinstance(invocation.owner, AbstractColumn):
@@ -333,8 +354,8 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
         for value in invocation.values if not still or change is Change.STORES else ():
             if not isinstance(value, Function | BoundMethod):  # which callback() accounts for
                 a.stores(s, value, node, f"{written}()")
-            if change is Change.STORES:
-                a.escapes(s, value, node, f"{written}()")
+            if change is Change.STORES:  # it may be taken out and changed later
+                a.escapes(s, value, node, f"{written}()", kept=True)
     if gives == "table" or _is_new_table(invocation, packages):
         any_column = AbstractColumn(memory=s.reach(invocation.owner) if gives is None else NOWHERE)
         return s.make(invocation.site(), lambda place: Table((), place, any_column, sure=False))
@@ -417,6 +438,10 @@ def callback(invocation: EvaluatedCall, value: Value) -> None:
             captures(invocation.a, invocation.s, value, invocation.node)
     elif isinstance(value, BoundMethod):
         _account_for_method(invocation, value)
+    elif isinstance(value, AbstractTuple):
+        for item in value.items:
+            if isinstance(item, Function | BoundMethod | Library):
+                callback(invocation, item)
     elif isinstance(value, Library):
         doing = of_function(value.path)
         if doing is not None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from presieve.dataflow.abstract_values import (
     NO_KEYS,
+    NOWHERE,
     PANDAS,
     WINDOW,
     AbstractColumn,
@@ -25,6 +26,7 @@ from presieve.dataflow.abstract_values import (
     Table,
     Value,
     is_fixed,
+    reach_of,
 )
 from presieve.dataflow.analysis_state import AnalysisState, join_states
 from presieve.dataflow.by_row.row_closures import is_closed_function, loosen
@@ -46,7 +48,30 @@ def own_column(call: EvaluatedCall) -> AbstractColumn:
 def _changes_nothing(call: EvaluatedCall) -> bool:
     """Read the arguments, and tell whether the call changes nothing in place."""
     call.observe_arguments(f".{call.name}() reads its arguments")
+    if not isinstance(call.owner, Indexer) and may_write_argument(call.name, len(call.args)):
+        for value in (call.owner, *call.values):
+            call.a.changes(reach_of(value), call.node, f".{call.name}()")
+            call.a.escapes(call.s, value, call.node, f".{call.name}()")
+        return False
     return not call.named.keys() & {"inplace", "out"}
+
+
+def may_write_argument(name: str, count: int) -> bool:
+    """Whether a method of an array with so many arguments by position may write to one of them, as
+    ``array.clip(0, 1, out)`` does.
+    """
+    return count > _MOST_READ.get(name, 1)
+
+
+_MOST_READ = {
+    **dict.fromkeys(("between", "combine", "replace", "slice", "pad", "split", "rsplit"), 3),
+    **dict.fromkeys(("clip", "where", "mask", "quantile", "apply", "map", "get", "fillna"), 2),
+    **dict.fromkeys(("contains", "match", "fullmatch", "rolling", "ewm", "groupby", "merge"), 9),
+    **dict.fromkeys(("ljust", "rjust", "find", "rename", "query", "pivot_table", "melt"), 9),
+    **dict.fromkeys(("drop", "insert", "reindex", "assign", "agg", "aggregate", "pipe"), 9),
+    **dict.fromkeys(("sort_values", "nlargest", "nsmallest", "drop_duplicates", "sample"), 9),
+}
+"""How many arguments by position methods have that only read them, if more than one."""
 
 
 @transfer("column", ResultKind.EACH)
@@ -82,7 +107,13 @@ def _of_each(call: EvaluatedCall) -> Value | None:
         name=column.name,
         mixed=_mixed_of(call, column),
         text=_is_of_texts(call, column),
+        memory=column.memory if call.name == "astype" and _may_share(call) else NOWHERE,
     )
+
+
+def _may_share(call: EvaluatedCall) -> bool:
+    """Whether ``astype`` is asked for no copy."""
+    return len(call.args) > 1 or "copy" in call.named
 
 
 _LOOSE = frozenset(("fillna", "isna", "isnull", "notna", "notnull"))

@@ -359,7 +359,7 @@ def _reduce(call: EvaluatedCall) -> Value | None:
     has_known_arguments = call.named.keys() <= {"axis", "ddof", "weights"}
     if (
         not has_known_arguments
-        or not call.args
+        or not 1 <= len(call.args) <= (3 if call.name.endswith(("percentile", "quantile")) else 2)
         or not all(isinstance(v, AbstractColumn | AbstractScalar) for v in call.args)
     ):
         return None
@@ -377,6 +377,8 @@ def _score(call: EvaluatedCall) -> Value | None:
 @transfer("function", "numpy.arange", "numpy.zeros", "numpy.ones", "numpy.linspace", "numpy.cumsum")
 def _new_array(call: EvaluatedCall) -> Value | None:
     if call.named or not all(isinstance(v, AbstractColumn | AbstractScalar) for v in call.args):
+        return None
+    if call.name == "numpy.cumsum" and len(call.args) != 1:
         return None
     rows = None
     if call.name == "numpy.arange":

@@ -261,6 +261,8 @@ def _of_pairs(call: EvaluatedCall, pairs: Items) -> Value | None:
 def _other_dicts(call: EvaluatedCall) -> Value | None:
     if call.name.endswith("Counter") and call.args:
         return None
+    for value in call.values:
+        call.a.evaluator.callback(call, value)
     counts = AbstractScalar() if call.name.endswith("Counter") else OpaqueValue(packages=DATA)
     return call.s.make(call.site(), lambda _: Items("dict", counts))
 

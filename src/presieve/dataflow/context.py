@@ -183,6 +183,9 @@ class Evaluator(Protocol):
     ) -> Value:
         """Evaluate a call of a user's function."""
 
+    def define(self, a: Analysis, node: ast.FunctionDef | ast.Lambda, s: AnalysisState) -> None:
+        """Evaluate what runs where a function is defined."""
+
     def attribute_of_module(self, a: Analysis, s: AnalysisState, path: str, name: str) -> Value:
         """Evaluate what an import gives."""
 
@@ -227,6 +230,8 @@ class Analysis:
     changed_outside: bool = False
     captured: frozenset[str] = frozenset()
     """Variables of functions that may be called at any time."""
+    met_batches: bool = False
+    """Whether a loop over the batches has been met."""
     in_batches: bool = False
     """Whether the outermost open loop is that over the batches."""
     skipped: list[AllocationSite] = field(default_factory=list)
@@ -355,11 +360,13 @@ class Analysis:
 
     def stores(self, s: AnalysisState, value: Value, node: ast.AST, what: str) -> None:
         """Put a value where it is not followed: when it is taken out, its methods count as those of
-        a package.
+        a package, and nobody knows any more that it was there before the call.
         """
-        objects = [s.heap.get(place) for place in s.reach(value)]
-        if any(isinstance(o, Items) and o.of is not None for o in objects):
-            self.effect("state", f"{what} stores an object whose methods are not followed", node)
+        reached = s.reach(value)
+        objects = [s.heap.get(place) for place in reached]
+        acting = any(isinstance(o, Items) and o.of is not None for o in objects)
+        if acting or any(place.site[0] == OUTSIDE for place in reached):
+            self.effect("state", f"{what} stores an object that may be changed later", node)
         elif s.packages(value) is None:
             self.runs_unknown(what, "stores what is not known", node)
 
@@ -543,6 +550,11 @@ def _operands(node: ast.expr) -> Iterator[ast.expr]:
             yield child.value
         elif isinstance(child, ast.expr):
             yield child
+
+
+def may_act(node: ast.expr) -> bool:
+    """Whether evaluating an expression may do more than give a value, as far as its syntax says."""
+    return _may_write(node)
 
 
 def _may_write(node: ast.expr) -> bool:

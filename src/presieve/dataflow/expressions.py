@@ -45,6 +45,7 @@ from presieve.dataflow.context import (
     Given,
     constant_of,
     has_waiting_values,
+    may_act,
     names_of_columns,
 )
 from presieve.dataflow.free_names import of_own_module, outside
@@ -432,11 +433,32 @@ def _named_expression(a: Analysis, node: ast.NamedExpr, s: AnalysisState) -> Val
     return value
 
 
+def _lambda(a: Analysis, node: ast.Lambda, s: AnalysisState) -> Value:
+    define(a, node, s)
+    return Function(node, a.stack[-1].owner, len(a.stack) - 1)
+
+
+def define(a: Analysis, node: ast.FunctionDef | ast.Lambda, s: AnalysisState) -> None:
+    """Evaluate what runs where a function is defined: defaults of parameters, and annotations."""
+    spec = node.args
+    for default in (*spec.defaults, *spec.kw_defaults):
+        if default is not None:
+            evaluate(a, default, s)
+    listed = (*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg)
+    annotations = [p.annotation for p in listed if p is not None]
+    annotations += [node.returns] if isinstance(node, ast.FunctionDef) else []
+    for annotation in annotations:
+        if annotation is not None and may_act(annotation):
+            evaluate(a, annotation, s)
+
+
 def _yield(a: Analysis, node: ast.Yield, s: AnalysisState) -> Value:
     value = NONE if node.value is None else evaluate(a, node.value, s)
     if len(a.stack) > 1:
         a.escapes(s, value, node, "a generator of the user's")
         return OpaqueValue(reach_of(value))
+    if a.request.form == "batches" and not (a.in_batches and a.breaks):
+        a.branches_on(value, node)  # it is given once, after all batches or before them
     a.results.append(result_of(a, s, value, node))
     # The consumer may change it.
     s.spoil(reach_of(value))
@@ -455,7 +477,7 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.GeneratorExp: generator,
     ast.IfExp: python_operators.if_expression,
     ast.JoinedStr: text,
-    ast.Lambda: lambda a, node, _s: Function(node, a.stack[-1].owner, len(a.stack) - 1),
+    ast.Lambda: _lambda,
     ast.List: list_display,
     ast.ListComp: comprehension,
     ast.Name: _name,

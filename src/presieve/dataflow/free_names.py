@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import datetime as dt
 import decimal
 import functools
@@ -114,6 +115,9 @@ def of_object(a: Analysis, s: AnalysisState, thing: object, name: str) -> Value:
         return Library(thing.__name__)
     if isinstance(thing, FunctionType):
         return _of_function(a, thing)
+    if isinstance(thing, type) and _has_own_metaclass(thing):
+        a.runs_unknown(name, "is of a metaclass that is not read", a.stack[-1].node)
+        return OpaqueValue(frozenset((a.outside_place(thing),)))
     if isinstance(thing, type) and (is_small(thing) or _is_enumeration(thing)):
         return Class(a.class_number(thing))
     if isinstance(thing, type | BuiltinFunctionType) or _is_package_function(thing):
@@ -173,6 +177,10 @@ def _is_instance(thing: object) -> bool:
 
 def _is_enumeration(cls: type) -> bool:
     return isinstance(cls, EnumMeta) and is_own_module(cls.__module__) and keeps_values(cls)
+
+
+def _has_own_metaclass(cls: type) -> bool:
+    return is_own_module(type(cls).__module__) and not _is_enumeration(cls)
 
 
 def _is_schema(cls: type) -> bool:
@@ -328,5 +336,7 @@ def _packages_of(thing: object) -> frozenset[str] | None:
         return DATA
     if type(thing).__module__ == "pyspark.core.broadcast" or type(thing).__name__ == "Broadcast":
         return DATA | {"numpy", "pandas"}
+    if isinstance(thing, collections.defaultdict | collections.ChainMap):
+        return None  # an item that is looked up may be made, and stays
     package = type(thing).__module__.partition(".")[0]
     return frozenset((package,)) if package in COMPUTING or package in MESSAGES else None

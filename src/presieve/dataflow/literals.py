@@ -120,7 +120,7 @@ def comprehension(
         over = a.evaluator.evaluate(a, g.iter, s)
         a.branches_on(over, g.iter)
         bind(a, s, g.target, item_of(a, s, over, g.iter))
-        names |= {n.id for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        names |= names_bound(g.target)
         for test in g.ifs:
             a.evaluator.evaluate(a, test, s)
     values = [a.evaluator.evaluate(a, p, s) for p in parts]
@@ -151,7 +151,7 @@ def _comprehension_over_rows(
     for test in g.ifs:
         a.evaluator.evaluate(a, test, s)
     value = a.evaluator.evaluate(a, node.elt, s)
-    _restore(s, before, {n.id for n in ast.walk(g.target) if isinstance(n, ast.Name)})
+    _restore(s, before, names_bound(g.target))
     a.alone = alone
     element, some = loosen(s, value), bool(g.ifs)
     return s.make(a.site(node), lambda _: Items("list", element, each=rows, some=some))
@@ -211,10 +211,16 @@ def _evaluate_items(
     values_so_far = s.env.pop(hidden)
     assert isinstance(values_so_far, AbstractTuple)
     values = list(values_so_far.items)
-    _restore(s, before, {n.id for n in ast.walk(target) if isinstance(n, ast.Name)})
+    _restore(s, before, names_bound(target))
     kind = "set" if isinstance(node, ast.SetComp) else "list"
     start.become(s)
     return start.make(a.site(node), lambda _: Items(kind, join_all(values), tuple(values)))
+
+
+def names_bound(target: ast.expr) -> set[str]:
+    """The variables that a target binds, not those whose items or attributes it sets."""
+    bound = (n for n in ast.walk(target) if isinstance(n, ast.Name))
+    return {n.id for n in bound if isinstance(n.ctx, ast.Store)}
 
 
 def _restore(s: AnalysisState, before: dict[str, Value], names: set[str]) -> None:
@@ -232,6 +238,8 @@ def text(a: Analysis, node: ast.JoinedStr, s: AnalysisState) -> Value:
         if isinstance(piece, ast.FormattedValue):
             part = a.evaluator.evaluate(a, piece.value, s)
             a.observe(s, part, node, "a value is formatted")
+            if piece.format_spec is not None:
+                parts.append(a.evaluator.evaluate(a, piece.format_spec, s))
             parts.append(part)
             plain = piece.conversion == -1 and piece.format_spec is None
             plain_parts += plain
@@ -242,6 +250,6 @@ def text(a: Analysis, node: ast.JoinedStr, s: AnalysisState) -> Value:
     if all(isinstance(t, str) for t in texts):
         return AbstractScalar(constant="".join(str(t) for t in texts), fixed=True)
     keys = NO_KEYS
-    if len(node.values) == 1 and plain_parts == 1 and isinstance(parts[0], AbstractScalar):
+    if len(node.values) == len(parts) == plain_parts == 1 and isinstance(parts[0], AbstractScalar):
         keys = a.request.as_text(parts[0].keys)
     return AbstractScalar(keys, fixed=all(map(is_fixed, parts)))

@@ -25,6 +25,7 @@ from presieve.dataflow.abstract_values import (
     is_fixed,
     join,
     join_all,
+    reach_of,
     union_of_packages,
 )
 from presieve.dataflow.analysis_state import AnalysisState
@@ -243,7 +244,7 @@ def join_written(branches: Sequence[tuple[ast.expr | None, Value]]) -> Value:
     """
     values = [v for _, v in branches]
     if any(isinstance(v, OpaqueValue | AbstractScalar) for v in values):
-        values = [OpaqueValue(packages=DATA) if _is_empty(node) else v for node, v in branches]
+        values = [OpaqueValue(reach_of(v), DATA) if _is_empty(node) else v for node, v in branches]
     return reduce(join, values)
 
 

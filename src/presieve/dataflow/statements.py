@@ -171,11 +171,15 @@ def _run_rounds(a: Analysis, node: ast.For, s: AnalysisState, over: Value) -> bo
         bind(a, start_state, node.target, item_of(a, start_state, over, node.iter))
 
     before = s.copy()
+    if isinstance(over, Batches) and a.met_batches:
+        a.branches_on(over, node.iter)  # what another loop leaves
+    a.met_batches = a.met_batches or isinstance(over, Batches)
     a.in_batches = a.in_batches or (isinstance(over, Batches) and not a.breaks)
-    goes_on = loop(a, s, start, node.body, node.orelse)
+    goes_on = loop(a, s, start, node.body, node.orelse if not isinstance(over, Batches) else ())
     a.in_batches = a.in_batches and bool(a.breaks)
     if isinstance(over, Batches):
         _check_batches(a, node, before, s)
+        goes_on = goes_on and block(a, node.orelse, s)
     return goes_on
 
 
@@ -227,8 +231,10 @@ def _ends(node: ast.AST, *, inside: bool = False) -> bool:
         return False
     if isinstance(node, ast.Return) or (isinstance(node, ast.Break) and not inside):
         return True
-    inner = inside or isinstance(node, ast.For | ast.While)
-    return any(_ends(child, inside=inner) for child in ast.iter_child_nodes(node))
+    if isinstance(node, ast.For | ast.While):
+        after = any(_ends(s, inside=inside) for s in node.orelse)
+        return after or any(_ends(s, inside=True) for s in node.body)
+    return any(_ends(child, inside=inside) for child in ast.iter_child_nodes(node))
 
 
 def _while(a: Analysis, node: ast.While, s: AnalysisState) -> bool:
@@ -473,6 +479,7 @@ def _record_import(a: Analysis, path: str, node: ast.AST) -> None:
 
 
 def _define(a: Analysis, node: ast.FunctionDef, s: AnalysisState) -> bool:
+    a.evaluator.define(a, node, s)
     if node.decorator_list:
         s.env[node.name] = OpaqueValue()
         a.effect("unread", f"the decorators of {node.name} are not followed", node)

@@ -159,6 +159,8 @@ def _sees_variables(call: EvaluatedCall, text: object) -> None:
     """``@name`` in the text of ``query`` and ``eval`` is a variable."""
     if not isinstance(text, str) or "@" in text:
         call.a.shows_variables(call.s, call.node, f".{call.name}()")
+        if not isinstance(text, str) or "(" in text:
+            call.a.runs_unknown(f".{call.name}()", "may call functions in its text", call.node)
 
 
 @transfer("table", "eval")

@@ -47,11 +47,12 @@ _COLUMN = {
     is_monotonic""": Description(ResultKind.ONE),
     "rolling expanding ewm": Description(ResultKind.WINDOWS),
     """groupby value_counts describe agg aggregate to_dict items iteritems explode join cat
-    align reindex set_axis asof resample to_period to_timestamp keys partition get_dummies
+    align reindex set_axis asof resample to_period to_timestamp keys get_dummies
     isocalendar to_pydatetime filter""": Description(ResultKind.OTHER),
     """reset_index to_frame rename rename_axis map apply replace split rsplit findall extract
     get""": Description(ResultKind.OWN),
-    "cumcount removeprefix": NOT_DESCRIBED,
+    # An array is sorted in place by ``partition``.
+    "cumcount removeprefix partition": NOT_DESCRIBED,
 }
 """Methods of Series and arrays, and of their ``str`` and ``dt``."""
 
@@ -162,7 +163,7 @@ _FUNCTIONS = {
         """mean median std var sum min max nanmean nanmedian nansum nanmin nanmax nanstd average
         percentile quantile prod argmax argmin count_nonzero any all
         trapz""": Description(ResultKind.ONE),
-        "copyto fill_diagonal place put putmask random.shuffle": _CHANGED,
+        "copyto fill_diagonal place put put_along_axis putmask random.shuffle": _CHANGED,
     },
     "pandas.": {
         "to_numeric": Description(ResultKind.EACH, separate=True),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 
+from presieve.dataflow.abstract_values import Library
 from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.context import Analysis
 
@@ -25,12 +26,21 @@ def skips_without_rows(a: Analysis, s: AnalysisState, node: ast.If) -> bool:
     if not is_round or not all(map(_only_gives, (*node.body, *node.orelse))):
         return False
     name = _asked(node.test)
-    table = s.table(s.env[name.id]) if name is not None and name.id in s.env else None
+    if name is None or not _means_length(a, s, node.test):
+        return False
+    table = s.table(s.env[name.id]) if name.id in s.env else None
     if table is None or table.rows is None or not table.rowwise:
         return False
     if table.rows not in a.whole:
         a.skipped.append(table.rows)
     return True
+
+
+def _means_length(a: Analysis, s: AnalysisState, test: ast.expr) -> bool:
+    """Whether ``len`` is Python's own."""
+    calls = [n for n in ast.walk(test) if isinstance(n, ast.Call)]
+    own = Library("builtins.len")
+    return all(a.evaluator.evaluate(a, call.func, s) == own for call in calls)
 
 
 def _only_gives(statement: ast.stmt) -> bool:

@@ -52,12 +52,11 @@ def _yield(value: ast.expr) -> ast.stmt:
     return ast.copy_location(ast.Expr(ast.copy_location(ast.Yield(value), value)), value)
 
 
-def _returns(statement: ast.stmt) -> bool:
+def _returns(statement: ast.AST) -> bool:
     """Whether a statement may return from the function that it belongs to."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return False
-    inner = (n for n in ast.iter_child_nodes(statement) if isinstance(n, ast.stmt))
-    return isinstance(statement, ast.Return) or any(map(_returns, inner))
+    return isinstance(statement, ast.Return) or any(map(_returns, ast.iter_child_nodes(statement)))
 
 
 def _means_builtin(function: FunctionType, name: str) -> bool:
