@@ -49,6 +49,12 @@ class Meta(type):
         return False
 
 
+class Recording(dict):
+    def __init__(self, *args):
+        LOG.append(1)
+        super().__init__(*args)
+
+
 class OfMeta(metaclass=Meta):
     pass
 
@@ -231,4 +237,6 @@ OUTSIDE = [
     "pdf.eval('x + @act()')",
     "pdf.pipe((lambda a, t: act(), 't'), 1)",
     "operator.methodcaller('append', 1)(LIST)",
+    "match {'a': 1}:\n    case {'a': OfMeta.x}: pass",
+    "pdf.to_dict(into=Recording)",
 ]

@@ -353,6 +353,8 @@ def _match(a: Analysis, node: ast.Match, s: AnalysisState) -> bool:
     for case in node.cases:
         case_state = s.copy()
         for inner in ast.walk(case.pattern):
+            if isinstance(inner, ast.expr) and not isinstance(inner, ast.Constant):
+                a.evaluator.evaluate(a, inner, case_state)
             name = getattr(inner, "name", None) or getattr(inner, "rest", None)
             if isinstance(name, str):
                 case_state.env[name] = OpaqueValue(reach_of(subject))

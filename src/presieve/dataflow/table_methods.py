@@ -510,6 +510,8 @@ def _row_of_one_type(call: EvaluatedCall, table: Table) -> Row | None:
 def _records(call: EvaluatedCall) -> Value | None:
     table = own_table(call)
     _read_columns(call, table, None)
+    if "into" in call.named:
+        call.a.runs_unknown(".to_dict()", "makes objects of a class that is not read", call.node)
     if call.constant(0, "orient") != "records" or len(call.args) + len(call.named) != 1:
         return None
     fields = tuple((n, scalar_of(call.a, c)) for n, c in table.columns)
