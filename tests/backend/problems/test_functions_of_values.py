@@ -11,7 +11,7 @@ import pytest
 from tests.backend.problems import value_udfs
 from tests.support.amount import some
 from tests.support.pickling import pickled_by_value
-from tests.support.running import rewritten
+from tests.support.running import is_connect, rewritten
 
 from presieve import verify
 
@@ -158,7 +158,9 @@ def ids(case: Case) -> str:
 def test_filters_go_below(values: DataFrame, case: Case) -> None:
     """By default, with all that a column can hold: the same rows."""
     boundary = rewritten(with_c(values, case, arrow=True).filter(case.where))
-    assert case.below in boundary.prefilter
+    # Without the files' facts the range of v is not known, and another search finds more.
+    below = "v = 7" if case.name == "joined" and is_connect(values) else case.below
+    assert below in boundary.prefilter
     assert 0 < with_c(values, case, arrow=True).filter(case.where).count() < values.count()
 
 
