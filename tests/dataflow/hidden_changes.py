@@ -129,6 +129,24 @@ BETWEEN_BATCHES = [
     ),
     ("", "v = pdf['x'].to_numpy(copy=True); u = v.copy(); v.clip(0, 9, u); u[0] = 3; pdf['r'] = u"),
     ("", "pdf['r'] = pdf['x']; pdf['r'].astype(float, copy=False).values[0] = 3"),
+    *(
+        ("", f"u = {shared}.values; u[0] = 5.0; pdf['r'] = pdf['x']")
+        for shared in (
+            "pdf.astype({'x': float}, copy=False)['x']",
+            "pd.concat([pdf], copy=False)['x']",
+            "pdf['x'].clip()",
+            "pdf.copy(deep=False)['x']",
+            "pdf['x'].copy(False)",
+            "pdf.rename(columns={'s': 'q'}, copy=False)['x']",
+            "pdf['x'].infer_objects(copy=False)",
+            "pdf.infer_objects(copy=False)['x']",
+            "pd.Series(pdf['x'])",
+            "pd.DataFrame(pdf)['x']",
+            "pd.DataFrame({'z': pdf['x']}, copy=False)['z']",
+            "pdf.loc[:, 'x']",
+            "pdf.get('x')",
+        )
+    ),
     ("", "v = pdf['x'].to_numpy(copy=True); [0 for v[0] in (5.0,)]; pdf['r'] = v"),
     ("", "q = json.loads('[]'); q.append(pdf); pdf['r'] = pdf['x']; q[0]['r'] = len(pdf)"),
 ]
