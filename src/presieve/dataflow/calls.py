@@ -172,6 +172,8 @@ def _unknown_callee(
 def _apply_transfer(owner: Owner | None, invocation: EvaluatedCall) -> Value | None:
     facts = NOT_DESCRIBED if owner is None else describe(owner, invocation.name)
     transfer = None if owner is None else find_transfer(owner, invocation.name)
+    if owner in ("table", "function") and _is_asked_for_no_copy(invocation):
+        transfer = None  # the result shares its memory with an argument
     value = None if transfer is None else transfer(invocation._replace(facts=facts))
     if value is None or not (facts.separate or _is_by_row(invocation.s, value)):
         parts = (invocation.owner, *invocation.values)
@@ -179,6 +181,11 @@ def _apply_transfer(owner: Owner | None, invocation: EvaluatedCall) -> Value | N
         if not fixed and not _is_message(invocation):
             invocation.a.branches_on(invocation.owner, invocation.node)
     return value
+
+
+def _is_asked_for_no_copy(invocation: EvaluatedCall) -> bool:
+    copy = invocation.named.get("copy")
+    return copy is not None and constant_of(invocation.s, copy) is not True
 
 
 def _is_by_row(s: AnalysisState, value: Value) -> bool:

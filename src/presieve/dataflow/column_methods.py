@@ -107,13 +107,15 @@ def _of_each(call: EvaluatedCall) -> Value | None:
         name=column.name,
         mixed=_mixed_of(call, column),
         text=_is_of_texts(call, column),
-        memory=column.memory if call.name == "astype" and _may_share(call) else NOWHERE,
+        memory=column.memory if _may_share(call) else NOWHERE,
     )
 
 
 def _may_share(call: EvaluatedCall) -> bool:
-    """Whether ``astype`` is asked for no copy."""
-    return len(call.args) > 1 or "copy" in call.named
+    """Whether a method may give its owner back: one that is asked for no copy, or for nothing."""
+    if call.name == "astype":
+        return len(call.args) > 1 or "copy" in call.named
+    return call.name == "clip" and not call.values
 
 
 _LOOSE = frozenset(("fillna", "isna", "isnull", "notna", "notnull"))
