@@ -9,9 +9,6 @@ the call.
 from __future__ import annotations
 
 import ast
-import inspect
-import re
-import sys
 from functools import reduce
 from types import FunctionType
 
@@ -73,6 +70,7 @@ from presieve.dataflow.libraries import (
 from presieve.dataflow.objects import construct, own_method
 from presieve.dataflow.python_operators import join_written
 from presieve.dataflow.transfer_functions import find_transfer
+from presieve.python_library.changed_arguments import may_change_argument
 from presieve.python_library.descriptions import NOT_DESCRIBED, Change
 from presieve.python_library.method_catalogue import CATALOGUE, Owner, describe
 
@@ -293,45 +291,10 @@ def _reads_the_clock(invocation: EvaluatedCall) -> bool:
     )
 
 
-_CLASSES = (
-    *("builtins.dict.", "builtins.list.", "builtins.set.", "collections.", "pandas.DataFrame."),
-    *("pandas.Series.", "pandas.core."),
-)
-
-
 def _writes(invocation: EvaluatedCall) -> bool:
-    """Whether a function of a package changes an argument, as numpy's functions do with ``out``."""
-    path, count = invocation.name, len(invocation.args)
-    if describe("function", path).changes is Change.STORES or path.startswith("heapq."):
-        return True
-    if path.startswith(_CLASSES):
-        return _change_of_object(path.rpartition(".")[2]) in (Change.STORES, Change.REMOVES)
-    if _SETS_OR_DELETES.fullmatch(path.rpartition(".")[2]):
-        return True
-    if not path.startswith("numpy."):
-        return False
-    if path.count(".") > 1 and not path.startswith(_NUMPY_MODULES):
-        return True  # a method of a class or of a function, such as ``numpy.add.at``
-    named = {n for n in invocation.named if constant_of(invocation.s, invocation.named[n]) is False}
-    if "overwrite_input" in invocation.named or (path == "numpy.nan_to_num" and "copy" in named):
-        return True
-    function: object = sys.modules.get("numpy")
-    for part in path.split(".")[1:]:
-        function = getattr(function, part, None)
-    inputs = getattr(function, "nin", None)
-    if isinstance(inputs, int):
-        return count > inputs
-    try:
-        names = [*inspect.signature(function).parameters] if callable(function) else []
-    except ValueError:
-        return count > 1
-    return bool({"out", "copy", "overwrite_input"} & set(names[:count])) or not names
-
-
-_NUMPY_MODULES = ("numpy.linalg.", "numpy.fft.", "numpy.random.", "numpy.char.", "numpy.strings.")
-"""Modules of functions that change no argument, unless the catalogue says so."""
-_SETS_OR_DELETES = re.compile(r"__(set|del|i)[a-z]+__")
-"""Special methods that change their owner."""
+    """Whether a function of a package may change an argument."""
+    named = {n: constant_of(invocation.s, v) for n, v in invocation.named.items()}
+    return may_change_argument(invocation.name, len(invocation.args), named)
 
 
 def unknown_method(invocation: EvaluatedCall) -> Value:

@@ -148,8 +148,6 @@ def _of_rows(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -
     further_memory = reach_of_all(others)
 
     by_row = items.each is not None and not others
-    # Without rows it would have no columns, unless they are named.
-    has_columns = names is not None or (items.each in call.a.whole and not items.some)
 
     def column(place: AllocationSite, name: str, value: Value) -> AbstractColumn:
         if by_row:
@@ -169,9 +167,16 @@ def _of_rows(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -
             AbstractColumn(rows=place, memory=further_memory) if others and names is None else None,
             filled=items.fixed is not None,
             sure=not others,
-            rowwise=by_row and has_columns,
+            rowwise=by_row and (names is not None or _has_a_row(call, items)),
         ),
     )
+
+
+def _has_a_row(call: EvaluatedCall, items: Items) -> bool:
+    """Whether a list has an item for each row of a batch. Without any, a table of dicts would have
+    no columns.
+    """
+    return items.each in call.a.whole and not items.some
 
 
 def _fields(
