@@ -45,9 +45,10 @@ def bins(batches: Iterator[Any]) -> Iterator[Any]:
 
 def first_letters(batches: Iterator[Any]) -> Iterator[Any]:
     return (
-        pdf.assign(m=pdf["s"].str.extract(r"([a-z])", expand=False).map({"x": 1.0}))[
-            ["k", "y", "m"]
-        ]
+        pdf.assign(
+            letter=pdf["s"].str.extract(r"([a-z])", expand=False),
+            m=np.log1p(pdf["x"].clip(0, None)),
+        )[["k", "y", "m"]]
         for pdf in batches
         if len(pdf)
     )
