@@ -42,7 +42,7 @@ teams = scores.groupBy("team").applyInPandas(best, "team string, best double")
 teams.filter("best >= 90").show()
 scores.withColumn("g", grade("score")).filter("g = 'high'").write.parquet("out")
 '''
-CALLED = ('row.status == "RUN"', 'row.status.title() == "Run"')
+CALLED = ('row.status == "RUN"', 'row.status.expandtabs() == "RUN"')
 EDITS = {
     "first": ("", ""),
     "lines move": ("import pandas", "# More\n\nimport pandas"),
