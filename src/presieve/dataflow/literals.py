@@ -19,7 +19,7 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.assignments import bind
-from presieve.dataflow.by_row.row_closures import is_closed_comprehension, loosen
+from presieve.dataflow.by_row.row_closures import is_closed_comprehension, loosen, names_stored
 from presieve.dataflow.context import Analysis, GaveUp, constant_of
 from presieve.dataflow.iteration import item_of, listed_items, rounds, rows_of
 
@@ -120,7 +120,7 @@ def comprehension(
         over = a.evaluator.evaluate(a, g.iter, s)
         a.branches_on(over, g.iter)
         bind(a, s, g.target, item_of(a, s, over, g.iter))
-        names |= names_bound(g.target)
+        names |= names_stored([g.target])
         for test in g.ifs:
             a.evaluator.evaluate(a, test, s)
     values = [a.evaluator.evaluate(a, p, s) for p in parts]
@@ -151,7 +151,7 @@ def _comprehension_over_rows(
     for test in g.ifs:
         a.evaluator.evaluate(a, test, s)
     value = a.evaluator.evaluate(a, node.elt, s)
-    _restore(s, before, names_bound(g.target))
+    _restore(s, before, names_stored([g.target]))
     a.alone = alone
     element, some = loosen(s, value), bool(g.ifs)
     return s.make(a.site(node), lambda _: Items("list", element, each=rows, some=some))
@@ -211,16 +211,10 @@ def _evaluate_items(
     values_so_far = s.env.pop(hidden)
     assert isinstance(values_so_far, AbstractTuple)
     values = list(values_so_far.items)
-    _restore(s, before, names_bound(target))
+    _restore(s, before, names_stored([target]))
     kind = "set" if isinstance(node, ast.SetComp) else "list"
     start.become(s)
     return start.make(a.site(node), lambda _: Items(kind, join_all(values), tuple(values)))
-
-
-def names_bound(target: ast.expr) -> set[str]:
-    """The variables that a target binds, not those whose items or attributes it sets."""
-    bound = (n for n in ast.walk(target) if isinstance(n, ast.Name))
-    return {n.id for n in bound if isinstance(n.ctx, ast.Store)}
 
 
 def _restore(s: AnalysisState, before: dict[str, Value], names: set[str]) -> None:
