@@ -525,10 +525,10 @@ _ROUNDS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 def has_waiting_values(node: ast.expr) -> bool:
     """Whether an operand waits while a later one is evaluated that may write in place."""
     if isinstance(node, _ROUNDS):
-        return _may_write(node)
+        return may_act(node)
     waiting = False
     for operand in _operands(node):
-        if waiting and _may_write(operand):
+        if waiting and may_act(operand):
             return True
         waiting = waiting or not isinstance(operand, ast.Constant)
     return False
@@ -554,8 +554,4 @@ def _operands(node: ast.expr) -> Iterator[ast.expr]:
 
 def may_act(node: ast.expr) -> bool:
     """Whether evaluating an expression may do more than give a value, as far as its syntax says."""
-    return _may_write(node)
-
-
-def _may_write(node: ast.expr) -> bool:
     return any(isinstance(n, _RUNS) for n in ast.walk(node))
