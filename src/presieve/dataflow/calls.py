@@ -70,7 +70,7 @@ from presieve.dataflow.libraries import (
 from presieve.dataflow.objects import construct, own_method
 from presieve.dataflow.python_operators import join_written
 from presieve.dataflow.transfer_functions import find_transfer
-from presieve.python_library.changed_arguments import may_change_argument
+from presieve.python_library.changed_arguments import may_change_argument, may_write_argument
 from presieve.python_library.descriptions import NOT_DESCRIBED, Change
 from presieve.python_library.method_catalogue import CATALOGUE, Owner, describe
 
@@ -311,7 +311,7 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
     gives = _of_model(invocation, packages)
     name = invocation.name
     still = bool(gives or find_transfer("table", name) or find_transfer("column", name))
-    still = still and not column_methods.may_write_argument(name, len(invocation.args))
+    still = still and not may_write_argument(name, len(invocation.args))
     change = _change_of_object(name)
     may_change = change in (Change.STORES, Change.REMOVES)
     if still and may_change and not isinstance(invocation.owner, AbstractColumn):

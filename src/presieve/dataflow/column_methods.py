@@ -33,6 +33,7 @@ from presieve.dataflow.by_row.row_closures import is_closed_function, loosen
 from presieve.dataflow.context import EvaluatedCall, Given, constant_of
 from presieve.dataflow.iteration import column_of_scalars, scalar_of
 from presieve.dataflow.transfer_functions import transfer
+from presieve.python_library.changed_arguments import may_write_argument
 from presieve.python_library.descriptions import ResultKind
 from presieve.records import replace
 from presieve.semantics.values import EXACT_INT_BOUND
@@ -54,24 +55,6 @@ def _changes_nothing(call: EvaluatedCall) -> bool:
             call.a.escapes(call.s, value, call.node, f".{call.name}()")
         return False
     return not call.named.keys() & {"inplace", "out"}
-
-
-def may_write_argument(name: str, count: int) -> bool:
-    """Whether a method of an array with so many arguments by position may write to one of them, as
-    ``array.clip(0, 1, out)`` does.
-    """
-    return count > _MOST_READ.get(name, 1)
-
-
-_MOST_READ = {
-    **dict.fromkeys(("between", "combine", "replace", "slice", "pad", "split", "rsplit"), 3),
-    **dict.fromkeys(("clip", "where", "mask", "quantile", "apply", "map", "get", "fillna"), 2),
-    **dict.fromkeys(("contains", "match", "fullmatch", "rolling", "ewm", "groupby", "merge"), 9),
-    **dict.fromkeys(("ljust", "rjust", "find", "rename", "query", "pivot_table", "melt"), 9),
-    **dict.fromkeys(("drop", "insert", "reindex", "assign", "agg", "aggregate", "pipe"), 9),
-    **dict.fromkeys(("sort_values", "nlargest", "nsmallest", "drop_duplicates", "sample"), 9),
-}
-"""How many arguments by position methods have that only read them, if more than one."""
 
 
 @transfer("column", ResultKind.EACH)

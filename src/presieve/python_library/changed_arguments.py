@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trusted. Which functions may change an argument in place.
+"""Trusted. Which functions and methods may change an argument in place.
 
 Of NumPy, a function changes none only if it is one of a module and not of a class or of another
 function (``numpy.add.at``), and if it is given nothing to write to: by the names of its parameters,
@@ -60,3 +60,21 @@ def _is_given_place(path: str, count: int) -> bool:
     except ValueError:
         return count > 1
     return not names or not _WRITING.isdisjoint(names[:count])
+
+
+def may_write_argument(name: str, count: int) -> bool:
+    """Return whether a method of an array may write to one of its arguments by position, of which
+    there are ``count``, as ``array.clip(0, 1, out)`` does.
+    """
+    return count > _MOST_READ.get(name, 1)
+
+
+_MOST_READ = {
+    **dict.fromkeys(("between", "combine", "replace", "slice", "pad", "split", "rsplit"), 3),
+    **dict.fromkeys(("clip", "where", "mask", "quantile", "apply", "map", "get", "fillna"), 2),
+    **dict.fromkeys(("contains", "match", "fullmatch", "rolling", "ewm", "groupby", "merge"), 9),
+    **dict.fromkeys(("ljust", "rjust", "find", "rename", "query", "pivot_table", "melt"), 9),
+    **dict.fromkeys(("drop", "insert", "reindex", "assign", "agg", "aggregate", "pipe"), 9),
+    **dict.fromkeys(("sort_values", "nlargest", "nsmallest", "drop_duplicates", "sample"), 9),
+}
+"""How many arguments by position methods have that only read them, if more than one."""
