@@ -392,7 +392,7 @@ def _inputs(
             values = tuple(ArrowColumnV(c) for c in columns)
             values = (BatchesV(values),) if batches else values
         case TableFunction(takes_key, key):
-            table = BatchV(tuple(c.name for c in request.schema), TRUE)
+            table = BatchV(tuple(c.name for c in request.schema), TRUE, table=True)
             values = (ArrowKeyV(key or request.keys), table) if takes_key else (table,)
         case RowFunction(columns):
             values = tuple(ColumnV(c) for c in columns)

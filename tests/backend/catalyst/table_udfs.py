@@ -80,5 +80,21 @@ def two_rows(table):
     return pa.table({"best": [1.0, 2.0], "rows": [1, 2]})
 
 
+def arrow_columns(batches):
+    for batch in batches:
+        table = pa.Table.from_batches([batch])
+        product = pc.multiply(table["score"], pc.cast(table["v"], pa.float64()))
+        table = table.append_column("product", product).filter(pc.is_valid(table["level"]))
+        yield from table.select(["team", "v", "product"]).to_batches()
+
+
+def arrow_arrays(batches):
+    for batch in batches:
+        sure = pc.fill_null(batch["level"], "none")
+        kind = pc.if_else(pc.starts_with(sure, "in"), sure, "other")
+        columns = [batch["team"], pc.subtract(batch["score"], 1), kind]
+        yield pa.RecordBatch.from_arrays(columns, names=["team", "less", "kind"])
+
+
 def arrow_rows(table):
     return table.filter(pc.greater(table["v"], 1))

@@ -89,6 +89,20 @@ def test_map_in_arrow(tables: Tables) -> None:
     assert "exact-int" not in [a["code"] for a in boundary.assumptions]
 
 
+def test_columns_of_arrow_tables(tables: Tables) -> None:
+    schema = "team string, v bigint, product double"
+    df = tables.strange.mapInArrow(table_udfs.arrow_columns, schema)
+    boundary = rewritten(df.filter("product > 90 AND team = 'a'"))
+    assert (boundary.kind, boundary.residual) == ("split", "product > 90.0D")
+    assert boundary.prefilter.startswith("(score * CAST(v AS DOUBLE) > 90.0D OR isnan(score))")
+    assert any("EqualTo(team,a)" in p for p in boundary.pushed_to_scan)
+    schema = "team string, less double, kind string"
+    df = tables.strange.mapInArrow(table_udfs.arrow_arrays, schema)
+    boundary = rewritten(df.filter("less < 8 AND kind = 'info'"))
+    assert boundary.kind == "exact"
+    assert "EqualTo(level,info)" in boundary.pushed_to_scan
+
+
 def test_rows_of_groups(tables: Tables) -> None:
     df = tables.strange.groupBy("team").applyInPandas(table_udfs.high_rows, SCHEMA)
     by_default, boundary = rewritings(df.filter("level = 'info'"))

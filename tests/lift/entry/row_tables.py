@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.compute as pc
 
 LIMIT = 3
@@ -111,6 +112,62 @@ def arrow_filter(batches):
         yield batch.filter(pc.and_(high, pc.is_valid(batch.column("level"))))
 
 
+def arrow_select(batches):
+    for b in batches:
+        yield b.filter(pc.greater(b.column("score"), 1)).select(["level", "n"])
+
+
+def arrow_computed(batches):
+    for batch in batches:
+        table = pa.Table.from_batches([batch])
+        product = pc.multiply(table["score"], pc.cast(table["n"], pa.float64()))
+        table = table.append_column("total", product)
+        yield from table.select(["level", "total"]).to_batches()
+
+
+def arrow_mixed(batches):
+    for batch in batches:
+        table = pa.Table.from_batches([batch]).filter(pc.is_valid(batch["level"]))
+        w = pc.add(pc.divide(table["score"], table["n"]), 1)
+        table = table.add_column(0, "w", w).drop(["n"])
+        for piece in table.to_batches():  # noqa: UP028
+            yield piece
+
+
+def arrow_integers(batches):
+    for batch in batches:
+        doubled = pc.add(pc.multiply(batch["n"], 2), pc.subtract(1, batch["n"]))
+        yield batch.set_column(1, "n", doubled).rename_columns(["score", "w", "level", "d"])
+
+
+def arrow_checked(batches):
+    for batch in batches:
+        columns = [batch["n"], pc.multiply_checked(batch["n"], 3), batch["level"]]
+        yield pa.RecordBatch.from_arrays(columns, names=["n", "w", "level"])
+
+
+def arrow_chosen(batches):
+    for batch in batches:
+        kind = pc.if_else(pc.greater(batch["n"], 1), batch["level"], "small")
+        known = pc.fill_null(batch["score"], 0.5)
+        yield pa.RecordBatch.from_pydict({"kind": kind, "score": known, "n": batch["n"]})
+
+
+def arrow_texts(batches):
+    for batch in batches:
+        warned = pc.or_(pc.starts_with(batch["level"], "w"), pc.ends_with(batch["level"], "é"))
+        hit = pc.or_kleene(warned, pc.match_substring(batch["level"], pattern="rr"))
+        listed = pc.is_in(batch["level"], value_set=pa.array(["error", "é"]))
+        yield batch.append_column("high", pc.and_(hit, listed)).remove_column(3)
+
+
+def arrow_numbers(batches):
+    for batch in batches:
+        table = pa.table({"n": batch["n"].cast("int64"), "score": batch["score"]})
+        keep = pc.is_in(table["n"], pa.array([1, 2, 6]))
+        yield from table.filter(pc.or_(keep, pc.is_nan(table["score"]))).to_batches()
+
+
 # --- not row by row -------------------------------------------------------------------------------
 
 
@@ -191,6 +248,45 @@ def nothing(pdf):
     pdf["n"] = 1
 
 
+def arrow_yields_tables(batches):
+    for batch in batches:
+        yield pa.Table.from_batches([batch])
+
+
+def arrow_of_table(batches):
+    for batch in batches:
+        table = pa.Table.from_batches([batch])
+        yield batch.set_column(0, "score", pc.add(table["score"], 1))
+
+
+def arrow_quotient(batches):
+    for batch in batches:
+        yield batch.set_column(1, "n", pc.divide(batch["n"], 2))
+
+
+def arrow_other_rows(batches):
+    for batch in batches:
+        high = batch.filter(pc.greater(batch["n"], 1))
+        yield high.set_column(0, "score", batch["score"])
+
+
+def arrow_renamed(batches):
+    for batch in batches:
+        yield batch.rename_columns(["s", "n", "level"])
+
+
+def arrow_upper(batches):
+    for batch in batches:
+        yield batch.set_column(2, "level", pc.utf8_upper(batch["level"]))
+
+
+def arrow_listed_array(batches):
+    for batch in batches:
+        words = pa.array(["a", "b"])
+        keep = pc.greater(batch["n"], 1) if words[0] == "a" else pc.less(batch["n"], 1)
+        yield batch.filter(keep)
+
+
 REFUSED = [
     ("above_mean", "two-passes"),
     ("large_group", "two-passes"),
@@ -207,4 +303,11 @@ REFUSED = [
     ("missing_numbers", "unsupported-operation"),
     ("other_columns", "return-shape"),
     ("nothing", "return-shape"),
+    ("arrow_yields_tables", "return-shape"),
+    ("arrow_of_table", "unsupported-operation"),
+    ("arrow_quotient", "unsupported-operation"),
+    ("arrow_other_rows", "unsupported-operation"),
+    ("arrow_renamed", "return-shape"),
+    ("arrow_upper", "unknown-call"),
+    ("arrow_listed_array", "unsupported-expression"),
 ]

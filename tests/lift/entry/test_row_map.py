@@ -52,7 +52,20 @@ CASES = [
     ("map_missing", NUMBERS, f"{NUMBERS}, gone boolean"),
     ("arrow_same", COLUMNS, COLUMNS),
     ("arrow_filter", COLUMNS, COLUMNS),
+    ("arrow_select", COLUMNS, "level string, n bigint"),
+    ("arrow_computed", COLUMNS, "level string, total double"),
+    ("arrow_computed", REQUIRED, "level string, total double"),
+    ("arrow_mixed", COLUMNS, "w double, score double, level string, d date"),
+    ("arrow_integers", COLUMNS, "score double, w bigint, level string, d date"),
+    ("arrow_integers", REQUIRED, "score double, w bigint, level string, d date"),
+    ("arrow_checked", COLUMNS, "n bigint, w bigint, level string"),
+    ("arrow_chosen", COLUMNS, "kind string, score double, n bigint"),
+    ("arrow_texts", COLUMNS, "score double, n bigint, level string, high boolean"),
+    ("arrow_numbers", COLUMNS, "n bigint, score double"),
 ]
+
+RAISING = ("arrow_computed", "arrow_mixed", "arrow_checked")
+"""Functions that raise for integers that are too large."""
 
 _POOLS: dict[str, list[Value]] = {
     "score": [0.0, -0.0, 1.0, 2.5, -1.5, 10.0, 1e308, float("inf"), float("nan")],
@@ -159,9 +172,14 @@ def test_rows_of_a_table_are_those_of_its_rows(name: str, schema: str, returns: 
     assert isinstance(found, Lifted), str(found)
     assert {o.name for o in found.fold.outputs} == {c.name for c in asked_.returns}
     dice = random.Random(name)
-    rows_seen = 0
+    rows_seen = raised = 0
     for _ in range(TABLES):
         rows = [r for r in _table(dice, asked_) if assumed(found, {}, r)]
+        rows, raising = _without_raising(found, rows)
+        raised += len(raising)
+        for row in raising:
+            with pytest.raises(pa.ArrowInvalid):
+                _run(name, asked_, [[row]])
         if not rows:
             continue
         cuts = sorted(dice.sample(range(1, len(rows)), dice.randrange(len(rows))))
@@ -171,6 +189,15 @@ def test_rows_of_a_table_are_those_of_its_rows(name: str, schema: str, returns: 
         assert sorted(real) == sorted(model), rows
         rows_seen += len(real)
     assert rows_seen > TABLES // 10
+    assert (raised > 0) == (name in RAISING)
+
+
+def _without_raising(
+    found: Lifted, rows: list[dict[str, Value]]
+) -> tuple[list[dict[str, Value]], list[dict[str, Value]]]:
+    """The rows for which the function raises no error, and those for which it does."""
+    raising = [r for r in rows if isinstance(run_fold(found.fold, [{}], r), Raised)]
+    return [r for r in rows if r not in raising], raising
 
 
 def _model(found: Lifted, asked_: LiftRequest, row: dict[str, Value]) -> list[Any]:

@@ -45,7 +45,7 @@ from presieve.lift.execution.statements import execute, machine
 from presieve.lift.forms import ColumnsFunction, Lifted, LiftRequest, RowsFunction
 from presieve.lift.models.pandas import series
 from presieve.lift.models.pandas.column_arithmetic import make_exact
-from presieve.lift.models.pyarrow.arrays import array
+from presieve.lift.models.pyarrow.arrays import array_of
 from presieve.lift.python.names import own_names, parameters
 from presieve.lift.python.shipped import function_source
 from presieve.lift.values.arrow_values import ArrowColumnV, BatchV
@@ -104,10 +104,15 @@ def lift_rows(attempt: LiftAttempt) -> Lifted:
     m = machine(function, source, columns)
     m.begin(Stage.AFTER)
     names = tuple(c.name for c in request.schema)
-    table: Value = BatchV(names, TRUE) if form.arrow else FrameV(names, TABLE)
+    table: Value = FrameV(names, TABLE)
+    if form.arrow:
+        table = BatchV(names, TRUE, table=not form.batches)
     key = (Clash("the key of a group is not followed here"),) if form.takes_key else ()
     flow = Flow(_bind_parameters(m, function, (*key, table)))
     result, place = (result_of_yield if form.batches else _result_of_return)(m, flow, table)
+    if isinstance(result, BatchV) and result.table == form.batches:
+        expected = "RecordBatch: yield from table.to_batches()" if form.batches else "Table"
+        raise m.decline("return-shape", f"Spark expects a pyarrow.{expected}", place)
     cells, is_kept = _cells(m, result, request, place)
     outputs = tuple(
         Output(c.name, term.sort, c.type, term)
@@ -207,7 +212,9 @@ def _cells(
         raise m.decline("return-shape", reason, place)
     with m.at(place):
         cells = {
-            c.name: _arrow_cell(m, c) if isinstance(table, BatchV) else _pandas_cell(m, table, c)
+            c.name: _arrow_cell(m, table, c)
+            if isinstance(table, BatchV)
+            else _pandas_cell(m, table, c)
             for c in request.returns
         }
     return {n: t for n, t in cells.items() if t is not None}, table.rows
@@ -243,13 +250,14 @@ def _pandas_value(m: SymbolicMachine, v: VectorV, column: SchemaColumn) -> Term:
     return some(v.term)
 
 
-def _arrow_cell(m: SymbolicMachine, column: SchemaColumn) -> Term | None:
-    if not column.nullable or m.columns.type_of(column.name) != column.type:
+def _arrow_cell(m: SymbolicMachine, table: BatchV, column: SchemaColumn) -> Term | None:
+    element = table.column(column.name)
+    own = isinstance(element, ArrowColumnV) and element.name == column.name
+    actual = m.columns.type_of(element.name) if isinstance(element, ArrowColumnV) else element.type
+    if not column.nullable or actual != column.type:
         type_ = display_result_type(column.type)
         reason = f"output column {column.name} is declared {type_}, which it is not"
         raise DeclineSignal("return-type", reason)
-    if sort_of(column.type) is None:
+    if sort_of(column.type) is None and own:
         return None  # it comes back as it was sent
-    element = array(m, ArrowColumnV(column.name))
-    assert element is not None
-    return some(element.term)
+    return some(array_of(m, element).term)

@@ -26,6 +26,7 @@ from presieve.lift.python.names import is_function
 from presieve.lift.values.arrow_values import BatchV
 from presieve.lift.values.symbolic import Clash, Known, Value
 from presieve.lift.values.whole_columns import PartV
+from presieve.records import replace
 
 
 def result_of_yield(m: SymbolicMachine, flow: Flow, given: Value) -> tuple[Value, ast.stmt]:
@@ -85,6 +86,10 @@ def _result_of_round(
             value = table_of(m, yielded, flow)
         case ast.Expr(ast.YieldFrom(ast.expr() as yielded)):
             value = _of_batches(m, yielded, flow)
+        case ast.For(ast.Name(name), yielded, [ast.Expr(ast.Yield(ast.Name(same)))], []) if (
+            name == same
+        ):
+            value = _of_batches(m, yielded, flow)
         case _:
             reason = "one yield at the end of the loop over the batches is expected"
             raise m.decline("return-shape", reason, last)
@@ -112,8 +117,8 @@ def _of_batches(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     match node:
         case ast.Call(ast.Attribute(owner, "to_batches"), [], []):
             table = m.evaluate(owner, flow)
-            if isinstance(table, BatchV):
-                return table
+            if isinstance(table, BatchV) and table.table:
+                return replace(table, table=False)
     raise m.decline("return-shape", "yield from is read of table.to_batches() only", node)
 
 

@@ -51,7 +51,7 @@ from presieve.lift.models.pandas import (
     value_counts,
 )
 from presieve.lift.models.pandas import numpy_functions as pandas_functions
-from presieve.lift.models.pyarrow import arrays, arrow_results, compute
+from presieve.lift.models.pyarrow import arithmetic, arrays, arrow_results, compute, tables
 from presieve.lift.models.registry import RegisteredModel
 from presieve.lift.python.names import is_broadcast, member
 from presieve.lift.values.symbolic import Known, ListV, SetV, Value, describe
@@ -80,7 +80,7 @@ MODELS = (
         input_and_output,
         top_k,
     ),
-    *(value_counts, arrays, compute, arrow_results),
+    *(value_counts, arrays, tables, arithmetic, compute, arrow_results),
 )
 """The modules whose models register themselves."""
 

@@ -56,7 +56,7 @@ def _by_method(m: SymbolicMachine, node: ast.Call, owner: Value, method: str) ->
     match owner, method:
         case ((ArrayV() | ArrowColumnV()), "to_pylist") if _no_arguments(node):
             return arrays.python_element(m, owner)
-        case BatchV(columns, rows), "to_pylist" if rows == TRUE and _no_arguments(node):
+        case BatchV(columns, rows, made=()), "to_pylist" if rows == TRUE and _no_arguments(node):
             arrays.check_columns(m, columns)
             return RowV(columns, frozenset(), labels=True, positions=False)
         case SeriesV(name), ("tolist" | "to_list") if _no_arguments(node):

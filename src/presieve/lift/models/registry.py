@@ -107,7 +107,7 @@ DESCRIBED: tuple[tuple[Owner, tuple[type, ...]], ...] = (
 )
 """Where the catalogue describes the methods of these types; a method without a row has no model."""
 
-_PATHS: dict[int, str] = {}
+_PATHS: dict[tuple[int, int], str] = {}
 """The paths of functions by identity. The table may be out of date, so each hit is checked."""
 
 
@@ -170,9 +170,13 @@ def path_of(value: Known) -> str | None:
     return path if path is not None and is_function(value, path) else None
 
 
-def _identity(target: object) -> int:
-    """Return an identity that is stable for bound methods, which are new objects on each lookup."""
-    return id(target.__func__ if isinstance(target, MethodType) else target)
+def _identity(target: object) -> tuple[int, int]:
+    """Return an identity that is stable for bound methods, which are new objects on each lookup:
+    that of the function, and of what it is bound to.
+    """
+    if isinstance(target, MethodType):
+        return id(target.__func__), id(target.__self__)
+    return id(target), 0
 
 
 def method_of(owner: Value, name: str) -> RegisteredModel | None:

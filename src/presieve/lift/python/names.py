@@ -170,9 +170,9 @@ def member(owner: Known, name: str, zone: Zone) -> Value | None:
             if target_value is None
             else as_constant(target_value, f"{owner.name}.{name}", zone)
         )
-    loaded = (*(module(m) for m in MODULES), dt.date, dt.datetime)
-    tables = getattr(module("pyarrow"), "Table", None)
-    is_loaded = any(owner.target is k for k in (*loaded, tables) if k is not None)
+    tables = (getattr(module("pyarrow"), c, None) for c in ("Table", "RecordBatch"))
+    loaded = (*(module(m) for m in MODULES), *tables, dt.date, dt.datetime)
+    is_loaded = any(owner.target is k for k in loaded if k is not None)
     if not is_loaded or not hasattr(owner.target, name):
         return None
     target_value = getattr(owner.target, name)

@@ -27,6 +27,7 @@ from presieve.lift.values.symbolic import (
     KeyV,
     Known,
     LengthV,
+    ListedArrayV,
     ListV,
     MapV,
     NoneV,
@@ -68,7 +69,9 @@ PandasObject = SeriesV | FrameV | VectorV | PartV
 
 _NUMBERS = Scalar | NullableV | DistinctV | LengthV | SizeV | IndexV | ColumnV | BitsV | LabelV
 _PLAIN = _NUMBERS | NoneV | KeyV | RowV | SetV | RefV | TagV
-_PYARROW = ArrowColumnV | ArrayV | BatchV | CellV | ArrowKeyV | ArrowTableV | ArrowTypeV
+_PYARROW = (
+    ArrowColumnV | ArrayV | BatchV | CellV | ArrowKeyV | ArrowTableV | ArrowTypeV | ListedArrayV
+)
 _EMPTY = Known | SelfV | Unbound | Clash
 
 

@@ -193,6 +193,13 @@ class TableV:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedArrayV:
+    """An array of pyarrow of these elements, which the function lists."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ArrowTableV:
     """A table of pyarrow with one row that the function creates."""
 
@@ -380,7 +387,9 @@ Plain: TypeAlias = (
 Container: TypeAlias = ListV | RowListV | GrowingV | LengthV | DictV | MapV | CountsV | SetV | RefV
 Rows: TypeAlias = ColumnV | RowV | BatchesV | KeyV | SelfV | SizeV | IndexV | PerhapsV
 NoValue: TypeAlias = Unbound | Clash | HoleV
-Value: TypeAlias = Plain | Container | Rows | WholeV | ArrowV | TableV | ArrowTableV | NoValue
+Value: TypeAlias = (
+    Plain | Container | Rows | WholeV | ArrowV | TableV | ArrowTableV | ListedArrayV | NoValue
+)
 
 NONE = NoneV()
 
@@ -496,6 +505,7 @@ _KINDS = {
     "TableV": "a table",
     "ArrowTableV": "a table of pyarrow",
     "ArrowTypeV": "a type of pyarrow",
+    "ListedArrayV": "an array of pyarrow",
     "AccessV": "a column's .str or .dt",
     "BatchesV": "the iterator of batches",
 }

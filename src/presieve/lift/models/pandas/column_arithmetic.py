@@ -107,13 +107,13 @@ def _combine(m: SymbolicMachine, op: ast.operator, left: Value, right: Value) ->
     if isinstance(op, ast.Add) and operands.sorts == {STRING}:
         return operands.column(strict_in_both(Op.TEXT_CONCAT, x, y))
     if isinstance(op, ast.Div) and operands.sorts <= {INT, FLOAT}:
-        return operands.column(_of_doubles(_divide, x, y))
+        return operands.column(of_doubles(divide_doubles, x, y))
     if isinstance(op, ast.Pow):
         return _square(operands)
     if operands.sorts == {INT} and type(op) in {**_INTEGERS, **_DIVIDING}:
         return _of_integers(operands)
     if operands.sorts <= {INT, FLOAT} and type(op) in _DOUBLES:
-        return operands.column(_of_doubles(partial(app, _DOUBLES[type(op)]), x, y))
+        return operands.column(of_doubles(partial(app, _DOUBLES[type(op)]), x, y))
     if type(op) not in _DOUBLES:
         raise DeclineSignal("unsupported-operation", f"{operator(op)} on whole columns: use a loop")
     raise DeclineSignal("unsupported-operation", "arithmetic on these columns: use a loop")
@@ -161,14 +161,14 @@ def unary_vector(m: SymbolicMachine, op: ast.unaryop, v: VectorV) -> VectorV:
         opposite = ite(is_none(v.term), none_lit(BOOL), some(negate(get(v.term))))
         return replace(like(opposite, v), masked=True)
     if isinstance(op, ast.USub) and base == FLOAT:
-        return like(_of_doubles(partial(app, Op.FLOAT_NEG), v.term), v)
+        return like(of_doubles(partial(app, Op.FLOAT_NEG), v.term), v)
     if isinstance(op, ast.USub) and base == INT:
         _check_operands(operands := _Operands(m, ast.Mult(), v.term, int_lit(-1), v, None))
         return _of_integers(operands)
     raise DeclineSignal("unsupported-operation", "this sign before a whole column")
 
 
-def _of_doubles(compute: Callable[..., Term], *terms: Term) -> Term:
+def of_doubles(compute: Callable[..., Term], *terms: Term) -> Term:
     """Compute with elements as doubles; the result is missing if one of them is."""
     numbers = [unwrap_option(t) for t in terms]
     result = compute(*(as_float(n) if n.sort == INT else n for n in numbers))
@@ -208,7 +208,7 @@ def _join_masked(operands: _Operands) -> VectorV:
     return replace(operands.column(result), masked=True)
 
 
-def _divide(x: Term, y: Term) -> Term:
+def divide_doubles(x: Term, y: Term) -> Term:
     """Return the quotient of two doubles as IEEE 754 has it."""
     quotient = app(Op.FLOAT_DIV, x, y)
     if isinstance(y, Lit) and literal_value(y) != 0:
@@ -227,7 +227,7 @@ def _square(operands: _Operands) -> VectorV:
     if a is None or y != int_lit(2):
         raise DeclineSignal("unsupported-operation", "a power of a whole column other than 2")
     if strip(x.sort) == FLOAT:
-        return like(_of_doubles(partial(app, Op.FLOAT_MUL), x, x), a)
+        return like(of_doubles(partial(app, Op.FLOAT_MUL), x, x), a)
     if strip(x.sort) == INT:
         return _of_integers(_Operands(m, ast.Mult(), x, x, a, a))
     raise DeclineSignal("unsupported-operation", "a power of this column")

@@ -21,12 +21,22 @@ from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.registry import FUNCTIONS, function, method
 from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, ArrowKeyV, BatchV, CellV
 from presieve.lift.values.symbolic import Scalar, Traits, Value, constant_of, describe
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, get, is_none, ite, or_, some
 from presieve.semantics.types import sort_of
 from presieve.semantics.values import EXACT_INT_BOUND
 
-_SORTS: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, BINARY, DATE)
-"""Sorts whose values ``.as_py()`` returns as Python's own."""
+TYPES: dict[Sort, str] = {
+    BOOL: "boolean",
+    INT: "bigint",
+    FLOAT: "double",
+    STRING: "string",
+    BINARY: "binary",
+    DATE: "date",
+}
+"""Sorts whose values ``.as_py()`` returns as Python's own, with the types that pyarrow infers for
+these, by their names in Spark.
+"""
 
 
 def array(m: SymbolicMachine, value: Value) -> ArrayV | None:
@@ -37,10 +47,10 @@ def array(m: SymbolicMachine, value: Value) -> ArrayV | None:
         return None
     type_ = m.columns.type_of(value.name)
     term = m.columns.element(value.name)
-    if strip(term.sort) not in _SORTS:
+    if strip(term.sort) not in TYPES:
         reason = f"column {value.name} of type {type_} as an array of pyarrow"
         raise m.decline("column-type", reason, m.source.node)
-    return ArrayV(term, TRUE, type_)
+    return ArrayV(term, TRUE, type_, value.chunked)
 
 
 def loop_variable(m: SymbolicMachine, value: Value) -> Value | None:
@@ -69,7 +79,7 @@ def check_columns(m: SymbolicMachine, columns: tuple[str, ...]) -> None:
     """Decline unless the rows of a table, as dicts, consist of Python's own values."""
     for name in columns:
         type_ = m.columns.type_of(name)
-        if sort_of(type_) not in _SORTS:
+        if sort_of(type_) not in TYPES:
             reason = f"column {name} of type {type_} in the rows of to_pylist(): select columns"
             raise DeclineSignal("column-type", reason)
 
@@ -87,7 +97,7 @@ def attribute_of(m: SymbolicMachine, flow: Flow, value: Value, name: str) -> Val
     match value:
         case CellV(term, _) if name == "is_valid":
             return Scalar(negate(is_none(term)))
-        case BatchV(_, rows) if name == "num_rows":
+        case BatchV(rows=rows) if name == "num_rows":
             return rows_of(m, flow, rows)
         case ArrayV() | ArrowColumnV() if name == "null_count":
             a = array_of(m, value)
@@ -104,22 +114,25 @@ def item_of(m: SymbolicMachine, value: Value, key: Value) -> Value | None:
             at = constant_of(key)
             if type(at) is int and -len(names) <= at < len(names):
                 key_value = m.columns.key(names[at])
-                if key_value.base in _SORTS:
+                if key_value.base in TYPES:
                     return CellV(key_value.term, m.columns.type_of(names[at]))
     return None
 
 
 def _column(m: SymbolicMachine, table: BatchV, key: Value) -> Value | None:
-    at = constant_of(key)
-    name = table.columns[at] if type(at) is int and 0 <= at < len(table.columns) else at
-    if name not in table.columns:
+    name = column_name(table, key)
+    if name is None:
         return None
-    group_column = ArrowColumnV(str(name))
-    if table.rows == TRUE:
-        return group_column
-    elements = array(m, group_column)
-    assert elements is not None
-    return ArrayV(elements.term, table.rows, elements.type)
+    column = table.column(name)
+    return column if table.rows == TRUE else replace(array_of(m, column), rows=table.rows)
+
+
+def column_name(table: BatchV, key: Value) -> str | None:
+    """Return the name of the column with this name or number; None if there is none."""
+    at = constant_of(key)
+    if type(at) is int:
+        return table.columns[at] if 0 <= at < len(table.columns) else None
+    return at if isinstance(at, str) and at in table.columns else None
 
 
 @method(CellV, "as_py", arguments=0)
@@ -138,7 +151,7 @@ def column(call: ModelCall, table: BatchV) -> Value | None:
 def filter_table(call: ModelCall, table: BatchV) -> Value | None:
     """``table.filter(mask)``."""
     mask = array(call.m, call.args[0])
-    return None if mask is None else BatchV(table.columns, _select_rows(call, table.rows, mask))
+    return None if mask is None else replace(table, rows=_select_rows(call, table.rows, mask))
 
 
 @method(ArrayV | ArrowColumnV, "filter", arguments=1)
@@ -174,14 +187,14 @@ def _select_rows(call: ModelCall, rows: Term, mask: ArrayV) -> Term:
 def filter_array(call: ModelCall) -> ArrayV:
     """``filter(array, mask)``."""
     a, mask = (array_of(call.m, v) for v in call.args)
-    return ArrayV(a.term, _select_rows(call, a.rows, mask), a.type)
+    return replace(a, rows=_select_rows(call, a.rows, mask))
 
 
 @function("pyarrow.compute.drop_null", arguments=1)
 def drop_null(call: ModelCall) -> ArrayV:
     """``drop_null(array)``."""
     a = array_of(call.m, call.args[0])
-    return ArrayV(a.term, and_(a.rows, negate(is_none(a.term))), a.type)
+    return replace(a, rows=and_(a.rows, negate(is_none(a.term))))
 
 
 @function("pyarrow.compute.is_null", "pyarrow.compute.is_valid", arguments=1)
@@ -189,30 +202,50 @@ def is_missing(call: ModelCall) -> ArrayV:
     """``is_null(array)`` and ``is_valid(array)``."""
     a = array_of(call.m, call.args[0])
     absent = is_none(a.term)
-    return ArrayV(negate(absent) if call.name == "is_valid" else absent, a.rows, "boolean")
+    return a.computed(negate(absent) if call.name == "is_valid" else absent, "boolean")
 
 
-def _other_operand(m: SymbolicMachine, a: ArrayV, value: Value) -> Term:
-    """Return the operand beside an array: an array of the same rows and type, or a constant."""
-    b = array(m, value)
-    base = strip(a.term.sort)
-    if b is not None:
-        if b.rows == a.rows and strip(b.term.sort) == base:
-            return b.term
-    elif isinstance(value, Scalar) and any(v.scope is Scope.ACC for v in variables(value.term)):
+def operands(m: SymbolicMachine, left: Value, right: Value) -> tuple[ArrayV, ArrayV]:
+    """Return two arrays of the same rows, of which one may be a constant. Declines two constants,
+    and arrays of different sorts, unless one of them is of doubles and the other of integers.
+    """
+    a, b = array(m, left), array(m, right)
+    if a is None and b is None:
+        raise DeclineSignal("unsupported-operation", f"an array beside {describe(right)}")
+    if a is None:
+        assert b is not None
+        return _constant_array(left, b), b
+    if b is None:
+        return a, _constant_array(right, a)
+    if b.rows != a.rows:
+        raise DeclineSignal("unsupported-operation", "two arrays of different rows")
+    return a, b
+
+
+def _constant_array(value: Value, beside: ArrayV) -> ArrayV:
+    """Return an array of a constant, as pyarrow converts it: integers have 64 bits."""
+    base = strip(beside.term.sort)
+    if isinstance(value, Scalar) and any(v.scope is Scope.ACC for v in variables(value.term)):
         reason = "every row is compared with a value of the whole group, which takes two passes"
         raise DeclineSignal("two-passes", reason)
-    elif isinstance(value, Scalar) and not isinstance(value.term.sort, Option):
+    if isinstance(value, Scalar) and not isinstance(value.term.sort, Option):
         number = constant_of(value)
         if base == FLOAT and type(number) is int and abs(number) <= EXACT_INT_BOUND:
-            return float_lit(float(number))
+            return ArrayV(float_lit(float(number)), beside.rows, "double")
         fits = value.base != INT or (type(number) is int and -(2**63) <= number < 2**63)
-        if value.base == base and fits:
-            return value.term
-    raise DeclineSignal("unsupported-operation", f"an array of {a.type} beside {describe(value)}")
+        if value.base in (base, FLOAT) and value.base in TYPES and fits:
+            return ArrayV(value.term, beside.rows, TYPES[value.base])
+    reason = f"an array of {beside.type} beside {describe(value)}"
+    raise DeclineSignal("unsupported-operation", reason)
 
 
-def _either_null(a: Term, b: Term, term: Term) -> Term:
+def _same_sort(a: ArrayV, b: ArrayV) -> None:
+    """Decline arrays whose elements pyarrow converts before it compares them."""
+    if strip(a.term.sort) != strip(b.term.sort):
+        raise DeclineSignal("unsupported-operation", f"an array of {a.type} beside one of {b.type}")
+
+
+def either_null(a: Term, b: Term, term: Term) -> Term:
     """Return ``term``, or none where an operand is none."""
     absent = or_(is_none(a), is_none(b))
     return term if absent == FALSE else ite(absent, none_lit(term.sort), some(term))
@@ -235,13 +268,13 @@ def compare(call: ModelCall) -> ArrayV:
     """
     m, name, (left, right) = call.m, call.name, call.args
     op = _COMPARISONS[name]
-    a = array_of(m, left)
-    operand = _other_operand(m, a, right)
+    a, b = operands(m, left, right)
+    _same_sort(a, b)
     if strip(a.term.sort) == BOOL and op is not Op.PY_EQ:
         raise call.decline("unsupported-operation", "the order of booleans")
-    comparison = app(op, get(a.term), get(operand))
-    term = _either_null(a.term, operand, negate(comparison) if name == "not_equal" else comparison)
-    return ArrayV(term, a.rows, "boolean")
+    comparison = app(op, get(a.term), get(b.term))
+    term = either_null(a.term, b.term, negate(comparison) if name == "not_equal" else comparison)
+    return a.computed(term, "boolean", b)
 
 
 @function(
@@ -252,17 +285,17 @@ def combine(call: ModelCall) -> ArrayV:
     ``or_kleene(a, b)``, which one operand may decide.
     """
     m, name, (left, right) = call.m, call.name, call.args
-    a = array_of(m, left)
-    x, y = a.term, _other_operand(m, a, right)
-    if strip(x.sort) != BOOL:
+    a, b = operands(m, left, right)
+    x, y = a.term, b.term
+    if {strip(x.sort), strip(y.sort)} != {BOOL}:
         raise call.decline("unsupported-operation", "and and or take arrays of conditions")
     conjunction = name.startswith("and")
-    condition = _either_null(x, y, (and_ if conjunction else or_)(get(x), get(y)))
+    condition = either_null(x, y, (and_ if conjunction else or_)(get(x), get(y)))
     if name.endswith("_kleene") and condition.sort != BOOL:
         decisive = FALSE if conjunction else TRUE
         settled = or_(*(and_(negate(is_none(t)), _is(t, decisive)) for t in (x, y)))
         condition = ite(settled, some(decisive), condition)
-    return ArrayV(condition, a.rows, "boolean")
+    return a.computed(condition, "boolean", b)
 
 
 def _is(term: Term, value: Term) -> Term:
@@ -275,7 +308,7 @@ def invert(call: ModelCall) -> ArrayV:
     a = array_of(call.m, call.args[0])
     if strip(a.term.sort) != BOOL:
         raise call.decline("unsupported-operation", "invert takes an array of conditions")
-    return ArrayV(_either_null(a.term, a.term, negate(get(a.term))), a.rows, "boolean")
+    return a.computed(either_null(a.term, a.term, negate(get(a.term))), "boolean")
 
 
 def is_arrow(value: Value) -> bool:

@@ -12,33 +12,28 @@ from __future__ import annotations
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import BINARY, BOOL, DATE, FLOAT, INT, STRING, Option, Sort
+from presieve.ir.sorts import FLOAT, INT, Option
 from presieve.ir.terms import TRUE, Op, Term, int_lit, none_lit
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
+from presieve.lift.models.pyarrow.arrays import TYPES
+from presieve.lift.models.pyarrow.tables import table_of_dict
 from presieve.lift.models.registry import function
-from presieve.lift.values.arrow_values import ArrowTypeV, CellV
+from presieve.lift.values.arrow_values import ArrowTypeV, BatchV, CellV
 from presieve.lift.values.symbolic import (
     ArrowTableV,
     DictV,
+    ListedArrayV,
     ListV,
     NoneV,
     Scalar,
     Value,
+    constant_of,
     describe,
 )
 from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_, some
 from presieve.semantics.types import SchemaColumn, display_result_type, sort_of
 from presieve.semantics.values import EXACT_INT_BOUND, INT_RANGES
 
-_TYPES: dict[Sort, str] = {
-    BOOL: "boolean",
-    INT: "bigint",
-    FLOAT: "double",
-    STRING: "string",
-    BINARY: "binary",
-    DATE: "date",
-}
-"""The types that ``pyarrow.array`` infers for Python's values, by their names in Spark."""
 _TYPE_FUNCTIONS = {
     "bool_": "boolean",
     "int8": "tinyint",
@@ -61,16 +56,24 @@ def make_type(call: ModelCall) -> ArrowTypeV:
     return ArrowTypeV(_TYPE_FUNCTIONS[call.name])
 
 
+def named_type(value: Value) -> str | None:
+    """Return the type that a value is or names, by its name in Spark; None if it is none."""
+    if isinstance(value, ArrowTypeV):
+        return value.type
+    name = constant_of(value)
+    return _TYPE_FUNCTIONS.get(name) if isinstance(name, str) else None
+
+
 @function("pyarrow.array", keywords=("type",))
-def make_array(call: ModelCall) -> Value:
-    """``pyarrow.array([value], type)`` of exactly one value."""
+def make_array(call: ModelCall) -> ListedArrayV:
+    """``pyarrow.array([value], type)`` of one value, or of a list without a type."""
     m, flow, _, args, named, _ = call
     match [flow.dereference(a) for a in (*args, *named.values())]:
-        case [ListV((_,)) as plain]:
-            return plain
+        case [ListV(items)]:
+            return ListedArrayV(items)
         case [ListV((value,)), ArrowTypeV(type_)]:
-            return ListV((_as_typed_scalar(m, flow, m.force(value, flow), type_),))
-    raise call.decline("row-count", "an array of exactly one value is supported")
+            return ListedArrayV((_as_typed_scalar(m, flow, m.force(value, flow), type_),))
+    raise call.decline("row-count", "an array of one value, or of a list without a type, is read")
 
 
 def _as_typed_scalar(m: SymbolicMachine, flow: Flow, value: Value, type_: str) -> Value:
@@ -84,23 +87,29 @@ def _as_typed_scalar(m: SymbolicMachine, flow: Flow, value: Value, type_: str) -
             return value
         case Scalar(term, traits) if not traits.numpy:
             if value.base == INT and base == FLOAT:
-                m.fail(flow, _out_of_range(term, -EXACT_INT_BOUND, EXACT_INT_BOUND))
+                m.fail(flow, out_of_range(term, -EXACT_INT_BOUND, EXACT_INT_BOUND))
                 return CellV(_float(term), type_)
             if value.base == base:
                 if base == INT and not m.ranges.fits(term, type_):
-                    m.fail(flow, _out_of_range(term, *INT_RANGES[type_]))
+                    m.fail(flow, out_of_range(term, *INT_RANGES[type_]))
                 return CellV(term, type_)
     raise DeclineSignal("unsupported-operation", f"an array of {type_} of {describe(value)}")
 
 
 @function("pyarrow.table", "pyarrow.Table.from_pydict")
-def make_table(call: ModelCall) -> ArrowTableV:
-    """``pyarrow.table({name: [value]})`` and ``Table.from_pydict``: exactly one row."""
+def make_table(call: ModelCall) -> ArrowTableV | BatchV:
+    """``pyarrow.table({name: [value]})`` and ``Table.from_pydict``: exactly one row, or arrays
+    with an element for each row of the table that the function is given.
+    """
     m, flow = call.m, call.flow
+    of_arrays = table_of_dict(call, is_table=True)
+    if of_arrays is not None:
+        return of_arrays
     match [flow.dereference(a) for a in call.args]:
         case [DictV(names, items)] if names:
             columns = [flow.dereference(i) for i in items]
-            cells = [c.items[0] for c in columns if isinstance(c, ListV) and len(c.items) == 1]
+            listed = [c for c in columns if isinstance(c, ListV | ListedArrayV)]
+            cells = [c.items[0] for c in listed if len(c.items) == 1]
             if len(cells) == len(columns):
                 return ArrowTableV(names, tuple(m.force(c, flow) for c in cells))
     raise call.decline("row-count", "a table of exactly one row, {name: [value]}, is supported")
@@ -128,7 +137,7 @@ def arrow_value(
     a grouped-aggregate UDF; otherwise it returns a table. Declines ``return-type``.
     """
     base = sort_of(column.type)
-    if base is None or base not in _TYPES or not column.nullable:
+    if base is None or base not in TYPES or not column.nullable:
         raise DeclineSignal(
             "return-type", f"the function returns {display_result_type(column.type)}"
         )
@@ -140,8 +149,8 @@ def arrow_value(
     match value:
         case CellV(term, type_):
             pass
-        case Scalar(term, traits) if not traits.numpy and value.base in _TYPES:
-            type_ = _TYPES[value.base]
+        case Scalar(term, traits) if not traits.numpy and value.base in TYPES:
+            type_ = TYPES[value.base]
             if not cast and traits.maybe_int:
                 raise DeclineSignal("return-type", f"{reason}, and perhaps an integer")
             term = _as_array(m, flow, value, cast=cast)
@@ -152,12 +161,12 @@ def arrow_value(
         raise DeclineSignal("return-type", f"{reason}, which Spark refuses")
     value_sort = sort_of(type_)
     if value_sort == INT and base == FLOAT:
-        m.fail(flow, _out_of_range(term, -EXACT_INT_BOUND, EXACT_INT_BOUND))
+        m.fail(flow, out_of_range(term, -EXACT_INT_BOUND, EXACT_INT_BOUND))
         term = as_float(get(term)) if not isinstance(term.sort, Option) else _float(term)
     elif value_sort != base:
         raise DeclineSignal("return-type", reason)
     elif base == INT and type_ != column.type and not m.ranges.fits(term, column.type):
-        m.fail(flow, _out_of_range(term, *INT_RANGES[column.type]))
+        m.fail(flow, out_of_range(term, *INT_RANGES[column.type]))
     return some(term)
 
 
@@ -166,11 +175,12 @@ def _as_array(m: SymbolicMachine, flow: Flow, value: Scalar, *, cast: bool) -> T
     if not cast:
         m.fail(flow, is_none(value.term))
     if value.base == INT and not m.ranges.fits(value.term, "bigint"):
-        m.fail(flow, _out_of_range(value.term, *INT_RANGES["bigint"]))
+        m.fail(flow, out_of_range(value.term, *INT_RANGES["bigint"]))
     return value.term
 
 
-def _out_of_range(term: Term, low: int, high: int) -> Term:
+def out_of_range(term: Term, low: int, high: int) -> Term:
+    """Return whether an integer is there, and outside of a range."""
     number = get(term)
     outside = or_(app(Op.PY_LT, number, int_lit(low)), app(Op.PY_GT, number, int_lit(high)))
     return and_(negate(is_none(term)), outside)
