@@ -56,6 +56,56 @@ def largest(n: pd.Series) -> int:
     return best
 
 
+def banded(n):
+    """With functions inside, of which one captures a parameter, and one calls the other."""
+    low = 0 if n is None else n - 1
+
+    def clip(x, top=LIMIT, *, bottom=0):
+        if x is None:
+            return bottom
+        return min(max(x, bottom), top)
+
+    def between(x, *others, **_):
+        return low < clip(x) and all(low < clip(o, bottom=-5) for o in others)
+
+    return between(n, 3, 4, unused=n), clip(n, 2)
+
+
+class Inner:
+    """Functions inside of functions, which change what they capture."""
+
+    def zero(self):
+        return 0, 0
+
+    def reduce(self, acc, row):
+        seen = []
+
+        def keep(x):
+            seen.append(x)
+            return len(seen)
+
+        inside, clipped = banded(row.n)
+        keep(clipped)
+        count = keep(inside)
+
+        def or_else(x, y=row.n):
+            return x if y is None else y
+
+        low = [x for x in seen]  # noqa: C416
+        return acc[0] + (count if inside else or_else(clipped)), acc[1] + len(low)
+
+    def merge(self, a, b):
+        raise NotImplementedError
+
+    def finish(self, acc):
+        def total(pair):
+            first, second = pair
+            return first * 2 + second
+
+        doubled = lambda x, by=2: x * by  # noqa: E731
+        return total(acc), doubled(acc[1])
+
+
 class Methods:
     """Methods of all three kinds, which call each other."""
 

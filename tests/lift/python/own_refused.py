@@ -31,13 +31,6 @@ def one_or(a, b, n):
     return b
 
 
-def outer(n):
-    def inner():
-        return n
-
-    return inner()
-
-
 @functools.lru_cache
 def cached(n):
     return n
@@ -70,9 +63,117 @@ class EitherWay(OneOrTheOther):
         return acc
 
 
-class Inner(_Count):
+class Rebound(_Count):
+    """The inner function sees the second value."""
+
     def reduce(self, acc, row):
-        return outer(row.n)
+        n = row.n
+
+        def inner():
+            return n
+
+        n = 3
+        return acc + inner()
+
+
+class BoundLater(_Count):
+    def reduce(self, acc, row):
+        def inner():
+            return n
+
+        n = row.n
+        return acc + inner()
+
+
+class BoundInBranch(_Count):
+    def reduce(self, acc, row):
+        if row.s == "a":
+            n = row.n
+
+        def inner():
+            return n
+
+        return acc + (inner() if row.s == "a" else 0)
+
+
+class ChangesItsParameter(_Count):
+    def reduce(self, acc, row):
+        def inner(x):
+            return x + acc
+
+        acc += 1
+        return inner(row.n)
+
+
+class Nonlocal(_Count):
+    def reduce(self, acc, row):
+        def inner(x):
+            nonlocal acc
+            acc += x
+
+        inner(row.n)
+        return acc
+
+
+class Decorated(_Count):
+    def reduce(self, acc, row):
+        @functools.lru_cache
+        def inner(x):
+            return x + 1
+
+        return acc + inner(row.n)
+
+
+class InLoop(_Count):
+    def reduce(self, acc, row):
+        for step in (1, 2):
+
+            def inner(x):
+                return x + step  # noqa: B023
+
+            acc += inner(row.n)
+        return acc
+
+
+class LambdaInLoop(_Count):
+    def reduce(self, acc, row):
+        for step in (1, 2):
+            inner = lambda x: x + step  # noqa: E731, B023
+            acc += inner(row.n)
+        return acc
+
+
+class Generating(_Count):
+    def reduce(self, acc, row):
+        def inner(x):
+            yield x
+
+        return acc + sum(inner(row.n))
+
+
+class InnerEndless(_Count):
+    def reduce(self, acc, row):
+        def inner(x):
+            return inner(x + 1) if x else 0
+
+        return acc + inner(row.n)
+
+
+class ChangedDefault(_Count):
+    def reduce(self, acc, row):
+        def inner(x, seen=[]):  # noqa: B006
+            seen.append(x)
+            return len(seen)
+
+        return inner(acc) + inner(row.n)
+
+
+class InnerTooMany(_Count):
+    def reduce(self, acc, row):
+        def inner(x):
+            return x
+
+        return inner(acc, row.n)
 
 
 class Cached(_Count):
@@ -129,7 +230,18 @@ REFUSED = [
     (Endless, "unsupported-expression", "calls itself"),
     (OneOrTheOther, "mixed-types", "in one variable"),
     (EitherWay, "mutation", "which object a call returns"),
-    (Inner, "unsupported-statement", "is defined inside"),
+    (Rebound, "unsupported-statement", "reads n, which is not bound once and before it"),
+    (BoundLater, "unsupported-statement", "reads n, which is not bound once and before it"),
+    (BoundInBranch, "unsupported-statement", "reads n, which is not bound once and before it"),
+    (ChangesItsParameter, "unsupported-statement", "reads acc, which is not bound once"),
+    (Nonlocal, "impure-global", "acc is written outside the function"),
+    (Decorated, "unsupported-statement", "with a decorator"),
+    (InLoop, "unsupported-statement", "defined in a loop"),
+    (LambdaInLoop, "unsupported-statement", "defined in a loop"),
+    (Generating, "unsupported-statement", "no plain function"),
+    (InnerEndless, "unsupported-expression", "inner calls itself"),
+    (ChangedDefault, "unsupported-statement", "the default of seen may be changed"),
+    (InnerTooMany, "always-raises", "inner is called with other arguments"),
     (Cached, "unknown-call", "nothing is known of cached"),
     (TooMany, "always-raises", "other arguments"),
     (OnInstance, "unknown-call", ".step()"),

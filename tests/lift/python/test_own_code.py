@@ -29,6 +29,7 @@ def by_value(cls: object) -> object:
 
 CASES = [
     Case(own_folds.largest, "n int NOT NULL", "best int"),
+    Case(own_folds.Inner, "n int", "total bigint, low bigint"),
     Case(own_folds.Methods, "n int", "best int, middle bigint"),
     Case(own_folds.Changed, "n int", "small bigint, middle bigint, big bigint, none bigint"),
     Case(own_folds.ChangesUnderCondition, "n int", "total bigint"),

@@ -54,7 +54,7 @@ from presieve.lift.models.pandas import numpy_functions as pandas_functions
 from presieve.lift.models.pyarrow import arithmetic, arrays, arrow_results, compute, tables
 from presieve.lift.models.registry import RegisteredModel
 from presieve.lift.python.names import is_broadcast, member
-from presieve.lift.values.symbolic import Known, ListV, SetV, Value, describe
+from presieve.lift.values.symbolic import InnerFunctionV, Known, ListV, SetV, Value, describe
 
 MODELS = (
     *(
@@ -97,6 +97,8 @@ def call(m: SymbolicMachine, node: ast.Call, flow: Flow) -> Value:
     if _is_method(m, node.func, flow):
         return _call_method(m, node, flow)
     function = _function(m, node.func, flow)
+    if isinstance(function, InnerFunctionV):
+        return inlining.call(m, flow, function, node)
     if not isinstance(function, Known):
         raise _unknown_function(m, node)
     if inlining.is_own(function.target):
@@ -158,6 +160,8 @@ def _function(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value | None:
     if _is_known(m, node, flow):
         return m.evaluate(node, flow)
     target = flow.env.get(node.id) if isinstance(node, ast.Name) else None
+    if isinstance(target, InnerFunctionV):
+        return target
     # A user's function must be called by its own name, so that the workers' function is checked.
     return target if isinstance(target, Known) and not inlining.is_own(target.target) else None
 

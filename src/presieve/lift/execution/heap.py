@@ -26,6 +26,7 @@ from presieve.lift.values.symbolic import (
     ColumnV,
     DictV,
     GrowingV,
+    InnerFunctionV,
     LengthV,
     ListV,
     MapV,
@@ -118,12 +119,14 @@ def numbers_in(value: Value) -> set[int]:
 
 
 def parts(value: Value) -> tuple[Value, ...]:
-    """Return the parts of a tuple, or of the contents of an object."""
+    """Return the parts of a tuple, of the contents of an object, or what a function captures."""
     match value:
         case TupleV(items) | OptTupleV(_, items) | ListV(items) | DictV(_, items) | MapV(_, items):
             return items
         case GrowingV(items, _, pending):
             return (*items, *pending)
+        case InnerFunctionV(captured=captured):
+            return tuple(v for _, v in captured)
     return ()
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Sequence
-from types import FunctionType
+from collections.abc import Mapping, Sequence
+from types import FunctionType, MappingProxyType
+from typing import TypeGuard
 
 from presieve.errors import DeclineSignal
 from presieve.lift.execution.heap import box_contents, freeze_contents, numbers_in
+from presieve.lift.execution.inner_functions import signature_of
 from presieve.lift.execution.state import (
     Exit,
     ExitKind,
@@ -25,13 +27,14 @@ from presieve.lift.execution.state import (
     merge_choices,
     path_conditions,
 )
-from presieve.lift.python.names import as_constant, names_of, own_names, parameters
+from presieve.lift.python.names import as_constant, names_of, own_names
 from presieve.lift.python.shipped import attribute, function_source
 from presieve.lift.python.shipping import is_own_module
 from presieve.lift.values.join_values import merge
 from presieve.lift.values.symbolic import (
     NONE,
     DictV,
+    InnerFunctionV,
     Known,
     ListV,
     SelfV,
@@ -47,17 +50,28 @@ _DEEPEST = 12
 """Maximum depth of nested calls."""
 
 
+def is_followed(value: Value | None) -> TypeGuard[Known | InnerFunctionV]:
+    """Return whether this is a user's function, which is executed where it is called."""
+    return isinstance(value, InnerFunctionV) or (isinstance(value, Known) and is_own(value.target))
+
+
 def is_own(function: object) -> bool:
     """Return whether this is a user's function that may be executed where it is called."""
     return isinstance(function, FunctionType) and is_own_module(function.__module__)
 
 
-def call(m: SymbolicMachine, flow: Flow, function: Known, node: ast.Call) -> Value:
+def call(m: SymbolicMachine, flow: Flow, function: Known | InnerFunctionV, node: ast.Call) -> Value:
     """Execute a call of a user's function."""
-    target = function.target
-    assert isinstance(target, FunctionType)
     args, named = arguments(m, flow, node)
-    return inline_call(ModelCall(m, flow, function.name, tuple(args), named, node), target)
+    return follow_call(ModelCall(m, flow, "", tuple(args), named, node), function)
+
+
+def follow_call(call: ModelCall, function: Known | InnerFunctionV) -> Value:
+    """Execute a call of a user's function, whose arguments are evaluated."""
+    if isinstance(function, InnerFunctionV):
+        return _call_inner(call._replace(name=function.node.name), function)
+    assert isinstance(function.target, FunctionType)
+    return inline_call(call._replace(name=function.name), function.target)
 
 
 def method(m: SymbolicMachine, flow: Flow, owner: Value, node: ast.Call) -> Value | None:
@@ -128,34 +142,60 @@ def find_method(
 
 def inline_call(call: ModelCall, function: FunctionType) -> Value:
     """Return the value of a call; the caller's path goes on with the objects as it leaves them."""
-    m, flow = call.m, call.flow
+    source = function_source(function)
+    inner = call.m.enter_function(source, names_of(function, call.m.columns.zone))
+    signature = inspect.signature(function, follow_wrapped=False)
+    call = call._replace(name=function.__name__)
+    declared = signature.parameters.values()
+    zone = call.m.columns.zone
+    has_default = (p for p in declared if p.default is not p.empty)
+    defaults = {p.name: as_constant(p.default, p.name, zone) for p in has_default}
+    env = _bind_arguments(call, signature, defaults)
+    return _execute_body(call, inner, own_names(function), env)
+
+
+def _call_inner(call: ModelCall, function: InnerFunctionV) -> Value:
+    source = replace(call.m.source, node=function.node)
+    inner = call.m.enter_function(source, call.m.names)
+    env = _bind_arguments(call, signature_of(function.node), dict(function.defaults))
+    return _execute_body(call, inner, function.variables, env, dict(function.captured))
+
+
+def _execute_body(
+    call: ModelCall,
+    inner: SymbolicMachine,
+    variables: Sequence[str],
+    arguments: Mapping[str, Value],
+    captured: Mapping[str, Value] = MappingProxyType({}),
+) -> Value:
+    """Execute the body of a function that has these variables of its own, for these arguments."""
+    flow, body = call.flow, inner.source.node.body
     if flow.ended:
         return NONE
-    if m.depth >= _DEEPEST:
-        raise call.decline("unsupported-expression", f"{function.__name__} calls itself")
-    source = function_source(function)
-    inner = m.enter_function(source, names_of(function, m.columns.zone))
+    if call.m.depth >= _DEEPEST:
+        raise call.decline("unsupported-expression", f"{call.name} calls itself")
     callee_path = Flow({}, flow.conds, flow.facts, heap=dict(flow.heap))
-    env = _bind_arguments(call, function)
+    env = {n: Unbound() for n in variables} | dict(arguments)
     callee_path.env = {n: box_contents(inner, callee_path, v) for n, v in env.items()}
-    inner.execute(source.node.body, callee_path)
+    callee_path.env |= captured
+    inner.execute(body, callee_path)
     exits = inner.frame.exits
     if not callee_path.ended:
-        exits += (Exit(ExitKind.RETURN, callee_path, NONE, source.node.body[-1]),)
+        exits += (Exit(ExitKind.RETURN, callee_path, NONE, body[-1]),)
     return _merge_returns(flow, exits)
 
 
-def _bind_arguments(call: ModelCall, function: FunctionType) -> dict[str, Value]:
-    """Return the variables at the start. Declines a call that Python would refuse."""
-    env: dict[str, Value] = {n: Unbound() for n in own_names(function)}
-    declared = parameters(function)
-    signature = inspect.signature(function, follow_wrapped=False)
+def _bind_arguments(
+    call: ModelCall, signature: inspect.Signature, defaults: Mapping[str, Value]
+) -> dict[str, Value]:
+    """Return the parameters at the start. Declines a call that Python would refuse."""
+    env: dict[str, Value] = {}
     try:
         passed = signature.bind(*call.args, **call.named).arguments
     except TypeError as e:
-        reason = f"{function.__name__} is called with other arguments than it takes: {e}"
+        reason = f"{call.name} is called with other arguments than it takes: {e}"
         raise call.decline("always-raises", reason) from e
-    for p in declared:
+    for p in signature.parameters.values():
         if p.kind is p.VAR_POSITIONAL:
             env[p.name] = TupleV(passed.get(p.name, ()))
         elif p.kind is p.VAR_KEYWORD:
@@ -164,7 +204,7 @@ def _bind_arguments(call: ModelCall, function: FunctionType) -> dict[str, Value]
         elif p.name in passed:
             env[p.name] = passed[p.name]
         else:
-            env[p.name] = as_constant(p.default, p.name, call.m.columns.zone)
+            env[p.name] = defaults[p.name]
     return env
 
 

@@ -16,6 +16,7 @@ from presieve.lift.execution import (
     dynamic_keys,
     exceptions,
     growing_lists,
+    inner_functions,
     lists_of_rows,
     match_statement,
     messages,
@@ -46,7 +47,7 @@ from presieve.lift.models.builtins import lists, user_records
 from presieve.lift.models.pandas import assign
 from presieve.lift.python.names import MODULES, as_constant, module, names_of
 from presieve.lift.python.shipped import is_plain_error
-from presieve.lift.python.source import FunctionSource
+from presieve.lift.python.source import FunctionSource, as_def
 from presieve.lift.reason_words import syntax
 from presieve.lift.values.columns import LiftedColumns
 from presieve.lift.values.pandas_objects import changes_in_place
@@ -108,6 +109,8 @@ def _execute_here(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
     match node:
         case ast.Pass() | ast.Expr(ast.Constant()):
             return
+        case ast.Assign([ast.Name(name)], ast.Lambda() as function):
+            inner_functions.define(m, as_def(function, name), flow)
         case ast.Assign(targets, value):
             assigned = box_contents(m, flow, _check_size(evaluate(m, value, flow)))
             if isinstance(value, ast.Name) and _is_spent(m, value.id):
@@ -147,6 +150,8 @@ def _execute_here(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
             exceptions.execute_try(m, node, flow)
         case ast.Import() | ast.ImportFrom():
             _import(m, node, flow)
+        case ast.FunctionDef():
+            inner_functions.define(m, node, flow)
         case ast.Expr(ast.Call(ast.Attribute(_, name), _, []) as value) if name in CHANGING:
             calls.change(m, flow, value)
         case ast.Expr(value):
@@ -203,9 +208,6 @@ def _decline_unsupported(node: ast.stmt) -> None:
         case ast.While() | ast.AsyncFor():
             reason = "how often while runs is not known: loop over the rows, or over constants"
             raise DeclineSignal("nested-loop", reason)
-        case ast.FunctionDef():
-            reason = f"{node.name} is defined inside: define it outside the function"
-            raise DeclineSignal("unsupported-statement", reason)
         case _:
             raise DeclineSignal("unsupported-statement", f"{syntax(node)} is not read")
 

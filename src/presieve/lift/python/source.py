@@ -83,7 +83,7 @@ def parse_function(function: FunctionType, *, generator: bool = False) -> Functi
     if len(nodes) != 1 or len(same) != 1:
         reason = f"the source of {code.co_name} in {name} is not what is being run"
         raise DeclineSignal("source-mismatch", reason, Span(name, code.co_firstlineno))
-    node = _as_def(_with_private_names(nodes[0], file.owners[nodes[0]]))
+    node = as_def(_with_private_names(nodes[0], file.owners[nodes[0]]))
     for inner in ast.walk(node):
         if isinstance(inner, ast.Global | ast.Nonlocal):  # applies to the whole function
             variables = ", ".join(inner.names)
@@ -249,9 +249,9 @@ def _is_inside(place: tuple[int | None, ...], body: ast.expr) -> bool:
     return after and (last, end) <= (body.end_lineno or 0, body.end_col_offset or 0)
 
 
-def _as_def(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
+def as_def(node: ast.FunctionDef | ast.Lambda, name: str = "<lambda>") -> ast.FunctionDef:
     """Return a lambda as a ``def`` with the same parameters that returns the lambda's value."""
     if isinstance(node, ast.FunctionDef):
         return node
     value = ast.copy_location(ast.Return(node.body), node.body)
-    return ast.copy_location(ast.FunctionDef("<lambda>", node.args, [value], []), node)
+    return ast.copy_location(ast.FunctionDef(name, node.args, [value], []), node)

@@ -24,6 +24,7 @@ from presieve.lift.values.symbolic import (
     DictV,
     GrowingV,
     IndexV,
+    InnerFunctionV,
     KeyV,
     Known,
     LengthV,
@@ -86,6 +87,8 @@ def pandas_objects(value: Value) -> Iterator[PandasObject]:
             yield from _all(items)
         case GrowingV(items, _, pending):
             yield from _all((*items, *pending))
+        case InnerFunctionV(captured=captured):
+            yield from _all(tuple(v for _, v in captured))
         case PerhapsV(_, item) | RowListV(item):
             yield from pandas_objects(item)
         case AccessV(of) | TopV(of) | FrequencyV(of) | CalendarV(of) | CountsV(of) | SplitsV(of):

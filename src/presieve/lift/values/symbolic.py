@@ -7,6 +7,7 @@ that may be None carries the condition "it is there" beside the components.
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Literal, TypeAlias
@@ -359,6 +360,17 @@ class RefV(Struct, frozen=True):
     number: int
 
 
+class InnerFunctionV(Struct, frozen=True):
+    """A function that the function defines: its ``variables``, parameters included, what it
+    captures, and the ``defaults`` of parameters.
+    """
+
+    node: ast.FunctionDef
+    variables: tuple[str, ...]
+    captured: tuple[tuple[str, Value], ...]
+    defaults: tuple[tuple[str, Value], ...]
+
+
 class Unbound(Struct, frozen=True):
     """A variable that is not assigned, at least on some path."""
 
@@ -382,7 +394,18 @@ class HoleV(Struct, frozen=True):
 
 
 Plain: TypeAlias = (
-    Scalar | NoneV | TupleV | TagV | OptTupleV | Known | SplitV | FindingsV | MatchV | DaysV | BitsV
+    Scalar
+    | NoneV
+    | TupleV
+    | TagV
+    | OptTupleV
+    | Known
+    | InnerFunctionV
+    | SplitV
+    | FindingsV
+    | MatchV
+    | DaysV
+    | BitsV
 )
 Container: TypeAlias = ListV | RowListV | GrowingV | LengthV | DictV | MapV | CountsV | SetV | RefV
 Rows: TypeAlias = ColumnV | RowV | BatchesV | KeyV | SelfV | SizeV | IndexV | PerhapsV
@@ -506,6 +529,7 @@ _KINDS = {
     "ArrowTableV": "a table of pyarrow",
     "ArrowTypeV": "a type of pyarrow",
     "ListedArrayV": "an array of pyarrow",
+    "InnerFunctionV": "a function",
     "AccessV": "a column's .str or .dt",
     "BatchesV": "the iterator of batches",
 }

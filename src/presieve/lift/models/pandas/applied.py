@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from types import FunctionType
 
 from presieve.ir.sorts import INT, strip
 from presieve.lift.execution import inlining
@@ -23,7 +22,7 @@ from presieve.lift.models.pandas import conversions
 from presieve.lift.models.pandas.series import vector
 from presieve.lift.models.pandas.tables_of_columns import column_of_values
 from presieve.lift.models.registry import method
-from presieve.lift.values.symbolic import Known, Value
+from presieve.lift.values.symbolic import Value
 from presieve.lift.values.whole_columns import FrameV, NullableV, PartV, SeriesV, VectorV
 
 
@@ -84,12 +83,11 @@ def _call_function(call: ModelCall, flow: Flow, value: Value) -> Value:
             _check_unchanged(call, flow.heap, inner)
             return result
     function = m.evaluate(function_node, flow)
-    if isinstance(function, Known) and inlining.is_own(function.target):
-        assert isinstance(function.target, FunctionType)
+    if inlining.is_followed(function):
         call_node = ast.copy_location(ast.Call(function_node, [], []), call.node)
         before = dict(flow.heap)
-        named = ModelCall(m, flow, function.name, (value,), {}, call_node)
-        result = inlining.inline_call(named, function.target)
+        named = ModelCall(m, flow, "", (value,), {}, call_node)
+        result = inlining.follow_call(named, function)
         _check_unchanged(call, before, flow)
         return result
     raise call.decline("unknown-call", f"the function that .{call.name}() calls is not read")
