@@ -48,17 +48,27 @@ def nothing_remains(spark: SparkSession) -> Iterator[None]:
     assert not context.getJobTags()
 
 
-def described(spark: SparkSession) -> list[str]:
-    """The descriptions of all queries so far, as the UI's table of them shows."""
+def queries(spark: SparkSession) -> dict[int, str]:
+    """The descriptions of the queries that the UI's table of them still shows, by number. It keeps
+    the last thousand.
+    """
     context: Any = spark.sparkContext._jsc.sc()
     context.listenerBus().waitUntilEmpty(10_000)
-    queries: Any = spark._jsparkSession.sharedState().statusStore().executionsList()
-    return [str(queries.apply(i).description()) for i in range(queries.size())]
+    listed: Any = spark._jsparkSession.sharedState().statusStore().executionsList()
+    shown = [listed.apply(i) for i in range(listed.size())]
+    return {int(q.executionId()): str(q.description()) for q in shown}
 
 
-def since(spark: SparkSession, before: list[str]) -> list[str]:
-    """The descriptions of the queries after ``before``, without those of PySpark itself."""
-    return described(spark)[len(before) :]
+def last_query(spark: SparkSession) -> int:
+    """The number of the latest query; -1 if there is none."""
+    return max(queries(spark), default=-1)
+
+
+def since(spark: SparkSession, before: int) -> list[str]:
+    """The descriptions of the queries after the one with the number ``before``, without those of
+    PySpark itself.
+    """
+    return [text for number, text in sorted(queries(spark).items()) if number > before]
 
 
 def test_the_ui_shows_what_was_rewritten_and_the_line_that_runs(
@@ -66,7 +76,7 @@ def test_the_ui_shows_what_was_rewritten_and_the_line_that_runs(
 ) -> None:
     pipeline, plain = top_two(tables.plain), spark.range(5)
     datachecks._answers.clear()
-    before = described(spark)
+    before = last_query(spark)
     with presieve.enabled(spark, cost="always"):
         pipeline.count()
         pipeline.write.parquet(str(tmp_path / "out"))
@@ -84,7 +94,7 @@ def test_the_ui_shows_what_was_rewritten_and_the_line_that_runs(
 def test_a_description_of_the_user_stays(spark: SparkSession, tables: Tables) -> None:
     pipeline = top_two(tables.plain)
     datachecks._answers.clear()
-    before = described(spark)
+    before = last_query(spark)
     spark.sparkContext.setJobDescription("mine")
     try:
         with presieve.enabled(spark, cost="always"):
@@ -99,7 +109,7 @@ def test_descriptions_are_those_of_each_thread(spark: SparkSession, tables: Tabl
     from pyspark import InheritableThread
 
     pipeline = top_two(tables.plain)
-    before = described(spark)
+    before = last_query(spark)
     own: list[str | None] = []
     barrier = threading.Barrier(2, timeout=60)
 
