@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import datetime
+import ipaddress
 import itertools
 import json
 import logging
@@ -13,6 +14,8 @@ import random
 import threading
 import time
 import types
+import urllib.parse
+import urllib.request
 from collections import Counter, deque
 from types import FunctionType
 from typing import Any
@@ -93,7 +96,31 @@ def reads_nested_settings(pdf: Any) -> Any:
     return pdf[(pdf["x"] > limits[0]) & pdf["s"].isin(NESTED["names"][1])]  # type: ignore[index]
 
 
-QUIET = (reads_nested_settings, reads_a_dict, fits, own_list, counts_words, own_dict)
+def parts_of_addresses(pdf: Any) -> Any:
+    """Nobody is asked at these addresses."""
+    urls = [urllib.parse.urlparse(u) for u in pdf["k"]]
+    pdf["host"] = [u.netloc.lower() for u in urls]
+    pdf["source"] = [urllib.parse.parse_qs(u.query).get("source", [None])[0] for u in urls]
+    pdf["private"] = [ipaddress.ip_address(i).is_private for i in pdf["x"]]
+    return pdf
+
+
+QUIET = (
+    *(reads_nested_settings, reads_a_dict, fits, own_list, counts_words, own_dict),
+    parts_of_addresses,
+)
+
+
+def asks_an_address(pdf: Any) -> Any:
+    pdf["page"] = [urllib.request.urlopen(u).read() for u in pdf["k"]]
+    return pdf
+
+
+def stores_in_base64(pdf: Any) -> Any:
+    import base64
+
+    base64.encode(None, None)
+    return pdf
 
 
 def writes_a_file(pdf: Any) -> Any:
@@ -449,7 +476,19 @@ LOUD = (
     *_with_a_table(pd.DataFrame({"t": [1, 2]})),
     *(marks_itself, writes_by_the_class, now_by_its_word),
     *(_adding(np.zeros(2)), adds_to_a_sender, under_a_lock),
-    *(writes_a_file, opens_a_file, posts, clock, today, dice, numpy_dice, sampled, remembers),
+    *(
+        asks_an_address,
+        stores_in_base64,
+        writes_a_file,
+        opens_a_file,
+        posts,
+        clock,
+        today,
+        dice,
+        numpy_dice,
+        sampled,
+        remembers,
+    ),
     *(default_list, sends, sends_by_name, sends_from_a_column, in_a_lambda, in_agg, by_getattr),
 )
 

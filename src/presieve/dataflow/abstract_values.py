@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
+from presieve.dataflow.libraries import package_of
 from presieve.semantics.values import EXACT_INT_BOUND
 
 
@@ -369,7 +370,7 @@ def packages_of(value: Value) -> frozenset[str] | None:
         case AbstractColumn() | Ref() | Row() | Grouped() | Indexer():
             return PANDAS
         case Library(path):
-            return frozenset((path.partition(".")[0],))
+            return frozenset((package_of(path),))
     return None
 
 

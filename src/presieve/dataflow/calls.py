@@ -65,6 +65,7 @@ from presieve.dataflow.libraries import (
     of_function,
     of_method,
     of_unknown,
+    package_of,
     sees_variables,
 )
 from presieve.dataflow.objects import construct, own_method
@@ -250,7 +251,7 @@ def of_package(invocation: EvaluatedCall) -> Value:
     packages: frozenset[str] | None = None
     if not unknown:
         # The function may return its arguments.
-        own = DATA | {invocation.name.partition(".")[0]}
+        own = DATA | {package_of(invocation.name)}
         packages = union_of_packages((own, *map(s.packages, invocation.values)))
     made_once = all(map(s.is_made_once, invocation.values))
     if invocation.name == "builtins.float":

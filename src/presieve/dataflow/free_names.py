@@ -36,7 +36,7 @@ from presieve.dataflow.abstract_values import (
 from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.by_row.type_uses import uses_in
 from presieve.dataflow.context import Analysis, Owner
-from presieve.dataflow.libraries import COMPUTING, MESSAGES, of_function
+from presieve.dataflow.libraries import COMPUTING, MESSAGES, of_function, package_of
 from presieve.dataflow.outer_classes import is_small
 from presieve.errors import DeclineSignal
 from presieve.lift.python.enumerations import keeps_values
@@ -273,7 +273,7 @@ def _of_function(a: Analysis, function: FunctionType) -> Value:
 
 
 def _is_known(module: object) -> bool:
-    package = str(module).partition(".")[0]
+    package = package_of(str(module))
     return package in COMPUTING or of_function(f"{package}.x") != of_function("?.x")
 
 
@@ -338,5 +338,5 @@ def _packages_of(thing: object) -> frozenset[str] | None:
         return DATA | {"numpy", "pandas"}
     if isinstance(thing, collections.defaultdict | collections.ChainMap):
         return None  # an item that is looked up may be made, and stays
-    package = type(thing).__module__.partition(".")[0]
+    package = package_of(type(thing).__module__)
     return frozenset((package,)) if package in COMPUTING or package in MESSAGES else None

@@ -32,6 +32,9 @@ are in none of them: they change what other calls return.
 
 COMPUTING: Mapping[str, str] = MappingProxyType(
     {
+        "Levenshtein": "distances of texts",
+        "base64": "texts of bytes",
+        "binascii": "texts of bytes",
         "bisect": "searches sorted lists",
         "builtins": "Python's own types and functions",
         "calendar": "the Gregorian calendar",
@@ -42,12 +45,16 @@ COMPUTING: Mapping[str, str] = MappingProxyType(
         "datetime": "dates and times as values",
         "dateutil": "dates and times as values",
         "decimal": "decimal numbers",
+        "difflib": "differences of texts",
         "enum": "enumerations",
         "fractions": "rational numbers",
         "functools": "functions of functions",
         "hashlib": "digests of bytes",
         "heapq": "heaps in lists",
+        "html": "texts with marks",
+        "ipaddress": "addresses as values",
         "itertools": "iterators",
+        "jellyfish": "distances of texts",
         "json": "texts to values and back",
         "lightgbm": "fits and applies models",
         "math": "elementary functions",
@@ -59,6 +66,7 @@ COMPUTING: Mapping[str, str] = MappingProxyType(
         "prophet": "fits and applies models",
         "pyarrow": "columns",
         "pytz": "time zones",
+        "rapidfuzz": "distances of texts",
         "re": "regular expressions",
         "scipy": "numerical algorithms",
         "sklearn": "fits and applies models",
@@ -69,13 +77,16 @@ COMPUTING: Mapping[str, str] = MappingProxyType(
         "types": "types of Python",
         "typing": "annotations, which do nothing",
         "unicodedata": "properties of characters",
+        "urllib.parse": "parts of addresses",
         "warnings": "messages, which nothing depends on",
         "xgboost": "fits and applies models",
         "zlib": "compressed bytes",
         "zoneinfo": "time zones",
     }
 )
-"""Top-level packages, each with the reason why a call may be omitted."""
+"""Top-level packages, each with the reason why a call may be omitted, and such modules of packages
+that act.
+"""
 
 MESSAGES = frozenset(("logging", "tqdm", "traceback", "warnings"))
 """Packages that only write messages, as ``print`` does."""
@@ -111,6 +122,7 @@ _FUNCTIONS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("builtins.setattr", "builtins.delattr"), "changes an object"),
         **dict.fromkeys(("builtins.globals", "builtins.locals", "builtins.vars"), _VARIABLES),
         **dict.fromkeys(("builtins.dir", "inspect", "sys._getframe", "pandas.eval"), _VARIABLES),
+        **dict.fromkeys(("base64.encode", "base64.decode", "base64.main"), _IO),
         **dict.fromkeys(("json.dump", "numpy.save", "numpy.savetxt", "numpy.savez"), _IO),
         **dict.fromkeys(("pyarrow.parquet", "pyarrow.csv", "pyarrow.fs", "pyarrow.dataset"), _IO),
         **dict.fromkeys(("sklearn.datasets", "statsmodels.datasets", "scipy.datasets"), _IO),
@@ -124,7 +136,7 @@ _FUNCTIONS: Mapping[str, str] = MappingProxyType(
 """Functions and modules that do more, by the start of their path."""
 _QUIET = (
     *("os.path", "os.environ", "os.getenv", "os.sep", "pickle.dumps", "sys.maxsize", "io.Bytes"),
-    *("urllib.parse", "http.cookies", "http.HTTPStatus"),
+    *("http.cookies", "http.HTTPStatus"),
 )
 """The starts of paths of what only computes, in packages that act."""
 _METHODS: Mapping[str, str] = MappingProxyType(
@@ -200,6 +212,12 @@ def _doing(reason: str) -> Doing:
     return Doing(_KINDS.get(reason, "effect"), reason)
 
 
+def package_of(path: str) -> str:
+    """The package of a function or class, or the module that only computes of one that acts."""
+    module = ".".join(path.split(".")[:2])
+    return module if module in COMPUTING else path.partition(".")[0]
+
+
 def of_function(path: str) -> Doing | None:
     """What calling a function of a package does besides returning a value; None if nothing."""
     if path == "builtins.print":
@@ -211,7 +229,7 @@ def of_function(path: str) -> Doing | None:
         reason = _FUNCTIONS.get(".".join(parts[:size]))
         if reason is not None:
             return _doing(reason)
-    package = parts[0]
+    package = package_of(path)
     if package in MESSAGES:
         return Doing("message", "writes messages")
     if package in _OTHERS:
@@ -251,5 +269,5 @@ def of_method(packages: frozenset[str] | None, name: str) -> Doing | None:
 
 def imports_quietly(path: str) -> bool:
     """Whether importing a module has no noticeable effect."""
-    package = path.partition(".")[0]
+    package = package_of(path)
     return package in COMPUTING or package in MESSAGES or package in _OTHERS

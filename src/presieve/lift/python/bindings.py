@@ -142,14 +142,32 @@ def value_of(statement: ast.stmt, name: str) -> ast.expr | None:
 
 @lru_cache(maxsize=256)
 def _scope(body: tuple[ast.stmt, ...]) -> Mapping[str, list[ast.stmt]]:
-    """Return the statements that bind each name; a binding that is not plain is listed twice."""
+    """Return the statements that bind each name; a binding that is not plain is listed twice, and
+    one that imports the same again is not listed.
+    """
     bindings: dict[str, list[ast.stmt]] = {}
     for statement in body:
         plain = dict.fromkeys(_plain_names(statement))
         for name in _bound_names(statement):
-            places = [statement] if name in plain else _twice(statement)
-            bindings.setdefault(name, []).extend(places)
+            before = bindings.setdefault(name, [])
+            imported = _imported(statement, name)
+            if imported is None or [_imported(s, name) for s in before] != [imported]:
+                before += [statement] if name in plain else _twice(statement)
     return bindings
+
+
+def _imported(statement: ast.stmt, name: str) -> tuple[str, ...] | None:
+    """Return what an import binds a name to; None for other statements. ``import a.b`` and
+    ``import a.c`` both bind ``a``.
+    """
+    match statement:
+        case ast.Import(aliases):
+            paths = {a.name if a.asname else _alias(a) for a in aliases if _alias(a) == name}
+            return tuple(paths) if len(paths) == 1 else None
+        case ast.ImportFrom(module, aliases, level):
+            names = {a.name for a in aliases if _alias(a) == name}
+            return (module or "", str(level), *names) if len(names) == 1 else None
+    return None
 
 
 def _twice(statement: ast.stmt) -> list[ast.stmt]:
@@ -168,7 +186,8 @@ def _plain_names(statement: ast.stmt) -> Iterator[str]:
         case ast.AnnAssign(ast.Name(name), _, ast.expr()):
             yield name
         case ast.Import(aliases) | ast.ImportFrom(_, aliases):
-            yield from (_alias(a) for a in aliases)
+            names = dict.fromkeys(_alias(a) for a in aliases)
+            yield from (n for n in names if _imported(statement, n) is not None)
 
 
 def _alias(alias: ast.alias) -> str:
