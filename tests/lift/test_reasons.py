@@ -35,9 +35,9 @@ class Formatted(Fold):
 
 class Imports(Fold):
     def reduce(self, acc: Any, row: Any) -> Any:
-        import json
+        import csv
 
-        return acc + json.loads(row["score"])
+        return acc + csv.reader(row["score"])
 
 
 class Opens(Fold):
@@ -117,7 +117,7 @@ def doubled(score: pd.Series) -> pd.Series:
     ("fold", "code", "parts"),
     [
         (Formatted, "unsupported-expression", ["a format", "is not read", "in a column below"]),
-        (Imports, "unsupported-statement", ["importing json inside the function", "outside"]),
+        (Imports, "unsupported-statement", ["importing csv inside the function", "outside"]),
         (Opens, "unsupported-statement", ["a with block"]),
         (Remainder, "unsupported-operation", ["% is unsupported on floats", "column below"]),
         (Mistyped, "unknown-column", ["no column scor: is score meant?"]),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
+import ipaddress
 import json
 import re
 import time
@@ -76,7 +78,54 @@ def site(s: Any) -> Any:
     return urlsplit(s).netloc if s else None
 
 
+def kind_or_nothing(s: Any) -> Any:
+    try:
+        return json.loads(s).get("kind")
+    except Exception:
+        return None
+
+
+def kind_or_broken(s: Any) -> Any:
+    try:
+        value = json.loads(s)
+    except TypeError:
+        return None
+    except json.JSONDecodeError:
+        return "broken"
+    return value.get("kind") if isinstance(value, dict) else None
+
+
+def address(s: Any) -> Any:
+    try:
+        return str(ipaddress.ip_address(s).is_private)
+    except ValueError:
+        return "no address"
+
+
+def of_several(s: Any) -> Any:
+    try:
+        year = datetime.datetime.strptime(s, "%Y").year
+        return str(year) + base64.b64decode(s).decode()
+    except (TypeError, ValueError):
+        return "none" if s is None else "other"
+
+
+def error_caught(s: Any) -> Any:
+    try:
+        if s < "m":
+            return None
+        return s.expandtabs()
+    except TypeError:
+        return "no text"
+
+
 GUARDED = {
+    (error_caught, "c IS NOT NULL"): "s IS NULL OR s >= 'm'",
+    (kind_or_nothing, "c = 'login'"): "s IS NOT NULL",
+    (kind_or_nothing, "c IS NOT NULL"): "s IS NOT NULL",
+    (kind_or_broken, "c = 'broken'"): "s IS NOT NULL",
+    (address, "c = 'True'"): "s IS NOT NULL",
+    (of_several, "c <> 'none'"): "s IS NOT NULL",
     (site, "c = 'example.com'"): "s <> ''",
     (title, "c IS NOT NULL"): "s <> ''",
     (kind, "c = 'login'"): "s <> ''",
@@ -211,15 +260,6 @@ def in_a_loop(s: Any) -> Any:
     return s
 
 
-def error_caught(s: Any) -> Any:
-    try:
-        if s < "m":
-            return None
-        return s.expandtabs()
-    except TypeError:
-        return "no text"
-
-
 def error_caught_in_a_branch(s: Any) -> Any:
     try:
         if s.expandtabs() == "A" or s < "m":
@@ -238,5 +278,36 @@ def raised_and_caught(s: Any) -> Any:
         return "no text"
 
 
-OPEN = (*(nothing_first, late, changed, error_caught, error_caught_in_a_branch, raised_and_caught),)
+def kind_or_text(s: Any) -> Any:
+    try:
+        return json.loads(s).get("kind")
+    except Exception:
+        return "no text"
+
+
+def kind_or_later(s: Any) -> Any:
+    value = None
+    try:
+        value = json.loads(s)
+    except (TypeError, ValueError):
+        s = "no text" if s is None else s
+    return s.expandtabs() if value is None else str(value)
+
+
+def own_loads(s: Any) -> Any:
+    class json:
+        @staticmethod
+        def loads(text: Any) -> Any:
+            return text or "nothing"
+
+    try:
+        return str(json.loads(s)).expandtabs()
+    except TypeError:
+        return None
+
+
+OPEN = (
+    *(kind_or_text, kind_or_later, own_loads, nothing_first, late, changed),
+    *(error_caught_in_a_branch, raised_and_caught),
+)
 """Nothing that is decided first helps."""

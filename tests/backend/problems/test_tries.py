@@ -138,13 +138,29 @@ def test_a_filter_that_loses_a_row_is_refuted(values: DataFrame, case: Case) -> 
         ("of_unknown_errors", "x", "unknown-call"),
         ("of_another_class", "x", "unknown-name"),
         ("with_a_message", "s", "unsupported-statement"),
-        ("raises_a_subclass", "x", "unsupported-statement"),
-        ("wants_arguments", "x", "unsupported-statement"),
     ],
 )
 def test_what_is_not_read(values: DataFrame, name: str, column: str, code: str) -> None:
     df = with_c(values, name, "double", column, arrow=True).filter("c > 0.5")
     assert untouched(df).declined[0].code == code
+
+
+@pytest.mark.parametrize(
+    ("name", "prefilter", "code"),
+    [
+        ("raises_a_subclass", "x > 0.0D AND NOT isnan(x)", "may-erase-error"),
+        ("wants_arguments", "x IS NULL OR (x > 0.0D AND NOT isnan(x))", "unsupported-statement"),
+    ],
+)
+def test_an_error_of_unknown_class_ends_what_is_known(
+    values: DataFrame, name: str, prefilter: str, code: str
+) -> None:
+    """What the handler gives for positive numbers is not known, and 0 elsewhere."""
+    df = with_c(values, name, "double", "x", arrow=True).filter("x IS NOT NULL")
+    boundary = rewritten(df.filter("c > 0.5"))
+    assert boundary.prefilter == prefilter
+    assert boundary.declined[0].code == "unsupported-statement"
+    assert untouched(df.filter("c >= 0")).declined[0].code == code
 
 
 @pytest.mark.parametrize("where", ["bad = 1", "bad = 0", "most > 100", "most < 0 AND bad = 1"])

@@ -30,9 +30,9 @@ from presieve.lift.execution.statements import execute, machine
 from presieve.lift.forms import Lifted
 from presieve.lift.python.names import parameters
 from presieve.lift.python.source import FunctionSource
-from presieve.lift.values.symbolic import NONE, Value
+from presieve.lift.values.symbolic import NONE, ColumnV, Scalar, Value
 from presieve.records import replace
-from presieve.semantics.smart_constructors import and_, ite, or_, some
+from presieve.semantics.smart_constructors import and_, is_none, ite, or_, some
 
 _MOST = 60
 """Maximum number of statements that are executed, on all paths together."""
@@ -133,6 +133,8 @@ class _Guards:
             if self._try_execute(statement, flow):
                 continue
             later_statements = body[number + 1 :]
+            if self._budget > _MOST // 2:
+                self._run_with_none(statement, later_statements, flow)
             if isinstance(statement, ast.Try) and not statement.finalbody:
                 inside = [*statement.body, *statement.orelse]
                 self._caught |= {n for part in inside for n in ast.walk(part)}
@@ -141,6 +143,33 @@ class _Guards:
             self._run_branches(self._simpler(statement), later_statements, flow)
             flow.ended = True
             return
+
+    def _run_with_none(
+        self, statement: ast.stmt, later_statements: list[ast.stmt], flow: Flow
+    ) -> None:
+        """Run a statement that is not read for the rows where a parameter that it looks at is None,
+        for which more is known. The path goes on without these rows.
+        """
+        m = self._m
+        loaded = (n for n in ast.walk(statement) if isinstance(n, ast.Name))
+        for name in dict.fromkeys(n.id for n in loaded if isinstance(flow.env.get(n.id), ColumnV)):
+            before, start = m.checkpoint(), flow.branch(TRUE)
+            try:
+                value = m.force(flow.env[name], flow)
+            except DeclineSignal:
+                m.rollback(before)
+                flow.become(start)
+                continue
+            absent = flow.decide(is_none(value.term)) if isinstance(value, Scalar) else TRUE
+            if isinstance(absent, Lit):
+                continue
+            side = flow.branch(absent)
+            side.env[name] = NONE
+            self._block([statement, *later_statements], side)
+            if not side.ended:
+                m.frame.exits += (Exit(ExitKind.RETURN, side, NONE, statement),)
+            flow.conds = (*flow.conds, negate(absent))
+            flow.learn(negate(absent))
 
     def _simpler(self, statement: ast.stmt) -> ast.stmt:
         simpler = _simpler(statement)

@@ -32,6 +32,7 @@ from presieve.lift.models.builtins import (
     composite_values,
     decimals,
     dicts,
+    given_none,
     lists,
     mathematics,
     regular_expressions,
@@ -54,7 +55,7 @@ from presieve.lift.models.pandas import numpy_functions as pandas_functions
 from presieve.lift.models.pyarrow import arithmetic, arrays, arrow_results, compute, tables
 from presieve.lift.models.registry import RegisteredModel
 from presieve.lift.python.names import is_broadcast, member
-from presieve.lift.values.symbolic import InnerFunctionV, Known, ListV, SetV, Value, describe
+from presieve.lift.values.symbolic import NONE, InnerFunctionV, Known, ListV, SetV, Value, describe
 
 MODELS = (
     *(
@@ -63,6 +64,7 @@ MODELS = (
         comprehensions,
         decimals,
         dicts,
+        given_none,
         builtin_functions,
         lists,
         mathematics,
@@ -120,15 +122,18 @@ def _evaluate_call(m: SymbolicMachine, flow: Flow, name: str, node: ast.Call) ->
 
 def _call_model(m: SymbolicMachine, flow: Flow, path: str, node: ast.Call) -> Value:
     """Call a function in the table."""
-    exceptions.check_call(m, path, node)
     name, returned = path.rpartition(".")[2], None
     if path in registry.SYNTAX:
+        exceptions.check_call(m, path, node)
         returned = registry.SYNTAX[path].model(ModelCall(m, flow, name, (), {}, node))
     entry = registry.FUNCTIONS.get(path)
     if returned is None and entry is not None:
         if not entry.names([k.arg for k in node.keywords]):
             raise DeclineSignal("unknown-call", f"keyword arguments of {ast.unparse(node.func)}")
         call = _evaluate_call(m, flow, name, node)
+        if flow.ended:  # evaluating an argument raises
+            return NONE
+        exceptions.check_call(m, path, node)
         if not entry.counts(call):
             reason = f"{call.name}() is read with {entry.number_of_arguments} only"
             raise call.decline("unknown-call", reason)

@@ -10,7 +10,9 @@ try statement".
 from __future__ import annotations
 
 import ast
+import sys
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from msgspec import Struct
 
@@ -21,6 +23,7 @@ from presieve.ir.terms import FALSE, TRUE, Term
 from presieve.lift.execution import growing_lists
 from presieve.lift.execution.heap import join_branches
 from presieve.lift.execution.state import Exit, Flow, RaisedError, SymbolicMachine
+from presieve.lift.models.builtins import given_none
 from presieve.lift.python.shipped import is_plain_error
 from presieve.lift.reason_words import syntax
 from presieve.lift.values.symbolic import (
@@ -62,6 +65,7 @@ FUNCTIONS = {
     *(f"builtins.{name}" for name in _BUILTINS),
     *(f"math.{name}" for name in _MATH),
     *(f"re.{name}" for name in _PATTERNS),
+    *given_none.ERRORS,
 }
 """Functions whose errors are all modelled with their classes."""
 
@@ -193,12 +197,27 @@ def _handler(m: SymbolicMachine, node: ast.ExceptHandler, flow: Flow) -> _Handle
     classes: list[type[BaseException]] = []
     for item in class_nodes:
         error_value = m.names.resolve(item.id) if isinstance(item, ast.Name) else None
+        if isinstance(item, ast.Attribute):
+            error_value = m.evaluate(item, flow)
         bound = isinstance(item, ast.Name) and item.id in flow.env
-        if bound or not isinstance(error_value, Known) or not is_plain_error(error_value.target):
+        target = error_value.target if isinstance(error_value, Known) else None
+        if bound or not _is_error_class(target):
             reason = f"except {ast.unparse(item)}: which errors are caught is not known"
             raise m.decline("unsupported-statement", reason, node)
-        classes.append(error_value.target)
+        classes.append(target)
     return _Handler(tuple(classes), node.name, node.body)
+
+
+def _is_error_class(target: object) -> TypeGuard[type[BaseException]]:
+    """Return whether this is a class that catches exactly the errors of its subclasses. Those of
+    modules of the standard library, as ``json.JSONDecodeError``, catch nothing that is modelled.
+    """
+    if type(target) is type and target.__module__.partition(".")[0] in _LIBRARY:
+        return issubclass(target, BaseException)
+    return is_plain_error(target)
+
+
+_LIBRARY = sys.stdlib_module_names - {"builtins"}
 
 
 def _under_condition(e: Exit, condition: Term, at: int) -> Exit:

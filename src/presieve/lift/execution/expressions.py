@@ -52,6 +52,7 @@ from presieve.lift.python.names import as_constant, member
 from presieve.lift.reason_words import AS_CONSTANT, syntax
 from presieve.lift.values.join_values import merge, without_length
 from presieve.lift.values.symbolic import (
+    NONE,
     Clash,
     CountsV,
     DictV,
@@ -85,7 +86,12 @@ def evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
 
 def _evaluate_here(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     with m.at(node):
-        value = m.force(_evaluate(m, node, flow), flow)
+        try:
+            value = m.force(_evaluate(m, node, flow), flow)
+        except DeclineSignal:
+            if flow.ended:  # a part that is evaluated before always raises
+                return NONE
+            raise
         exceptions.check_value(m, node, value)
         is_new = isinstance(node, ast.BinOp | ast.Compare | ast.UnaryOp)
         return aliasing.fresh(m, value) if is_new else value

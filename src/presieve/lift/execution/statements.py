@@ -113,6 +113,8 @@ def _execute_here(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
             inner_functions.define(m, as_def(function, name), flow)
         case ast.Assign(targets, value):
             assigned = box_contents(m, flow, _check_size(evaluate(m, value, flow)))
+            if flow.ended:
+                return
             if isinstance(value, ast.Name) and _is_spent(m, value.id):
                 flow.env[value.id] = Unbound()  # now its parts have only their own names
             for number, target in enumerate(targets, 1):

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from itertools import product
-from types import MethodType, UnionType
+from types import UnionType
 from typing import TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
 from msgspec import Struct
 
 from presieve.lift.execution.state import ModelCall
-from presieve.lift.python.names import is_function, resolve_object
+from presieve.lift.python.names import identity, is_function, resolve_object
 from presieve.lift.values import symbolic as sym
 from presieve.lift.values import whole_columns as columns
 from presieve.lift.values.symbolic import Known, RefV, Value
@@ -107,7 +107,7 @@ DESCRIBED: tuple[tuple[Owner, tuple[type, ...]], ...] = (
 )
 """Where the catalogue describes the methods of these types; a method without a row has no model."""
 
-_PATHS: dict[tuple[int, int], str] = {}
+_PATHS: dict[tuple[object, ...], str] = {}
 """The paths of functions by identity. The table may be out of date, so each hit is checked."""
 
 
@@ -159,24 +159,15 @@ def _add(table: dict[Key, RegisteredModel], keys: Iterable[Key], entry: Register
 
 def path_of(value: Known) -> str | None:
     """Return the path of the registered function that is identical to an object, or None."""
-    number = _identity(value.target)
+    number = identity(value.target)
     path = _PATHS.get(number)
     if path is not None and is_function(value, path):
         return path
     # Modules may have been imported, or their functions replaced, in the meantime.
-    now = {_identity(resolve_object(path)): path for path in (*FUNCTIONS, *SYNTAX)}
+    now = {identity(resolve_object(path)): path for path in (*FUNCTIONS, *SYNTAX)}
     _PATHS.update(now)
     path = now.get(number)
     return path if path is not None and is_function(value, path) else None
-
-
-def _identity(target: object) -> tuple[int, int]:
-    """Return an identity that is stable for bound methods, which are new objects on each lookup:
-    that of the function, and of what it is bound to.
-    """
-    if isinstance(target, MethodType):
-        return id(target.__func__), id(target.__self__)
-    return id(target), 0
 
 
 def method_of(owner: Value, name: str) -> RegisteredModel | None:

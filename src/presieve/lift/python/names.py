@@ -14,6 +14,7 @@ import math
 import sys
 from collections.abc import Mapping
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import TypeGuard
 
 from msgspec import Struct
 
@@ -39,6 +40,8 @@ from presieve.semantics.values import EXACT_INT_BOUND, days_of, microseconds_of,
 MODULES = (
     *("math", "datetime", "decimal", "pandas", "numpy", "dataclasses"),
     *("pyarrow", "pyarrow.compute", "collections", "heapq", "_heapq", "re"),
+    *("base64", "binascii", "hashlib", "html", "ipaddress", "json", "urllib", "urllib.parse"),
+    *("uuid", "zlib"),
 )
 """Modules whose functions and constants may be known objects."""
 
@@ -215,15 +218,27 @@ def is_function(value: Known, *paths: str) -> bool:
         if actual is not None and _is_same(value.target, actual) and not renamed:
             # A replacement that somebody has put there comes from another package.
             package = path.split(".")[0]
-            return str(getattr(actual, "__module__", package)).split(".")[0] == package
+            home = actual.__self__ if _is_of_class(actual) else actual
+            return str(getattr(home, "__module__", package)).split(".")[0] == package
     return False
 
 
 def _is_same(a: object, b: object) -> bool:
     """Return whether the two are one object; each look-up of a bound method makes a new object."""
-    if isinstance(a, MethodType) and isinstance(b, MethodType):
-        return a.__self__ is b.__self__ and a.__func__ is b.__func__
-    return a is b
+    return identity(a) == identity(b)
+
+
+def identity(target: object) -> tuple[object, ...]:
+    """Return an identity that is stable for bound methods, which are new objects on each look-up:
+    that of the function, or the name of a built-in one, and of what it is bound to.
+    """
+    if isinstance(target, MethodType):
+        return id(target.__func__), id(target.__self__)
+    return (target.__name__, id(target.__self__)) if _is_of_class(target) else (id(target),)
+
+
+def _is_of_class(target: object) -> TypeGuard[BuiltinFunctionType]:
+    return isinstance(target, BuiltinFunctionType) and isinstance(target.__self__, type)
 
 
 def parameters(function: FunctionType) -> list[inspect.Parameter]:
