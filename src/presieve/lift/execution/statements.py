@@ -16,7 +16,7 @@ from presieve.lift.execution import (
     dynamic_keys,
     exceptions,
     growing_lists,
-    inner_functions,
+    inlining,
     lists_of_rows,
     match_statement,
     messages,
@@ -110,16 +110,9 @@ def _execute_here(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
         case ast.Pass() | ast.Expr(ast.Constant()):
             return
         case ast.Assign([ast.Name(name)], ast.Lambda() as function):
-            inner_functions.define(m, as_def(function, name), flow)
+            inlining.define(m, as_def(function, name), flow)
         case ast.Assign(targets, value):
-            assigned = box_contents(m, flow, _check_size(evaluate(m, value, flow)))
-            if flow.ended:
-                return
-            if isinstance(value, ast.Name) and _is_spent(m, value.id):
-                flow.env[value.id] = Unbound()  # now its parts have only their own names
-            for number, target in enumerate(targets, 1):
-                with waiting(flow, [assigned] * (len(targets) - number)):
-                    bind(m, target, assigned, flow)
+            _assign(m, targets, value, flow)
         case ast.AnnAssign(target, _, value):
             if value is not None:
                 bind(m, target, box_contents(m, flow, evaluate(m, value, flow)), flow)
@@ -142,9 +135,9 @@ def _execute_here(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
         case ast.Match():
             match_statement.match(m, node, flow, _fork)
         case ast.Delete(targets):
-            for target in targets:
-                with m.at(target):
-                    if not lists.delete(m, flow, target):
+            for place in targets:
+                with m.at(place):
+                    if not lists.delete(m, flow, place):
                         raise DeclineSignal("mutation", "del changes an object or a variable")
         case ast.Raise() | ast.Assert():
             _raise(m, node, flow)
@@ -153,13 +146,24 @@ def _execute_here(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
         case ast.Import() | ast.ImportFrom():
             _import(m, node, flow)
         case ast.FunctionDef():
-            inner_functions.define(m, node, flow)
+            inlining.define(m, node, flow)
         case ast.Expr(ast.Call(ast.Attribute(_, name), _, []) as value) if name in CHANGING:
             calls.change(m, flow, value)
         case ast.Expr(value):
             messages.execute(m, value, flow)
         case _:
             _decline_unsupported(node)
+
+
+def _assign(m: SymbolicMachine, targets: list[ast.expr], value: ast.expr, flow: Flow) -> None:
+    assigned = box_contents(m, flow, _check_size(evaluate(m, value, flow)))
+    if flow.ended:
+        return
+    if isinstance(value, ast.Name) and _is_spent(m, value.id):
+        flow.env[value.id] = Unbound()  # now its parts have only their own names
+    for number, target in enumerate(targets, 1):
+        with waiting(flow, [assigned] * (len(targets) - number)):
+            bind(m, target, assigned, flow)
 
 
 def _import(m: SymbolicMachine, node: ast.Import | ast.ImportFrom, flow: Flow) -> None:

@@ -360,7 +360,8 @@ class RefV(Struct, frozen=True):
     number: int
 
 
-class InnerFunctionV(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class InnerFunctionV:
     """A function that the function defines: its ``variables``, parameters included, what it
     captures, and the ``defaults`` of parameters.
     """

@@ -25,7 +25,7 @@ ERRORS: dict[str, type[Exception]] = {
 
 @function(*ERRORS, keywords=ANY)
 def raise_for_none(call: ModelCall) -> Value | None:
-    """The error that a call with None raises."""
+    """``f(None)``: the error that it raises."""
     if not call.args or not isinstance(call.args[0], NoneV):
         return None
     errors = {error for path, error in ERRORS.items() if path.endswith(f".{call.name}")}
