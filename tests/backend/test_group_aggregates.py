@@ -72,6 +72,13 @@ def test_on_any_table(df: DataFrame, clean: DataFrame, name: str) -> None:
     check(grouped(clean, of, type_, column))
 
 
+def test_files_without_rows(saved: Saved) -> None:
+    """Footers say that there is no group; what is written for one is proved all the same."""
+    empty = saved([], g.SCHEMA)
+    for of, type_, column in ALWAYS.values():
+        check(grouped(empty, of, type_, column))
+
+
 @some("name", CLEAN, of=3)
 def test_where_filters_say_enough(df: DataFrame, clean: DataFrame, name: str) -> None:
     of, type_, column = CLEAN[name]
