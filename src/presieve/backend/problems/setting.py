@@ -29,5 +29,8 @@ class PlanSetting(Struct, frozen=True):
     values: Mapping[int, Interval] = field(default_factory=dict)
 
     def extent(self, inputs: Iterable[Attribute]) -> Extent:
-        """Return the number of rows and the ranges of these columns, by name."""
-        return Extent(self.rows, {a.name: self.values[a.id] for a in inputs if a.id in self.values})
+        """Return the number of rows and the ranges of these columns, by name. What is written for a
+        group is for one with rows, also where there is none.
+        """
+        values = {a.name: self.values[a.id] for a in inputs if a.id in self.values}
+        return Extent(max(self.rows, 1), values)
