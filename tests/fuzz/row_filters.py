@@ -4,8 +4,7 @@ for the parameters, against CPython on rows, with both of Spark's ways to take a
 
 from __future__ import annotations
 
-import math
-import re
+import importlib
 import sys
 import time
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from random import Random
 from typing import Any
 
 from tests.fuzz.compiled import VALUES
-from tests.fuzz.rows import COLUMNS, RAISES, RowFunction, make, result_of
+from tests.fuzz.rows import COLUMNS, MODULES, RAISES, RowFunction, make, result_of
 
 from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
 from presieve.driver.synthesize import synthesize
@@ -69,7 +68,7 @@ def trial(number: int, seed: int, tally: Tally) -> None:
     random = Random(f"rows {seed} {number}")
     made = make(random, "f")
     arrow = number % 2 == 1
-    scope: dict[str, Any] = {"math": math, "re": re}
+    scope: dict[str, Any] = {name: importlib.import_module(name) for name in MODULES}
     exec(compile(made.source, _register(made, number), "exec"), scope)
     udf = _Udf(scope["f"], arrow=arrow)
     schema = ", ".join(f"{a} {COLUMNS[a]}" for a in made.arguments)

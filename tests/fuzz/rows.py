@@ -54,6 +54,14 @@ ODD = ('"it\'s"', "'\\\\'", "'%'", "'--'", "'{0}'", "'${x}'", "'a\\nb'", "'`'", 
 TEXTS = (*ODD, "''", "'a'", "'ab'", "' '", "'é'", "'x'", "'-'", "'abc'", "'😀'", "'A'")
 PARTS = ("'a'", "'b'", "' '", "'é'", "'ab'", "''")
 KEYS = ("'a'", "'b'", "''")
+UNREAD = (
+    *("str(json.loads({}))", "html.unescape({})", "str(ipaddress.ip_address({}))"),
+    "datetime.datetime.strptime({}, '%Y').isoformat()",
+)
+"""Texts of texts by functions of which only the error for None is known."""
+CAUGHT = ("Exception", "(TypeError, ValueError)", "ValueError", "TypeError", "json.JSONDecodeError")
+MODULES = ("datetime", "html", "ipaddress", "json", "math", "re")
+"""What functions use."""
 RAISES = object()
 """The result of a function that raises."""
 CHECKED = 0.8
@@ -78,6 +86,8 @@ class Maker:
     arguments: dict[str, str]
     lines: list[str] = field(default_factory=list)
     locals: int = 0
+    inner: dict[str, str] = field(default_factory=dict)
+    """The functions of one value that are defined inside, by the kind that they take and give."""
 
     def _one(self, *texts: str) -> str:
         return self.random.choice(texts)
@@ -93,6 +103,8 @@ class Maker:
         known = self.names(kind)
         if depth <= 0 or (known and self.random.random() < 0.25):
             return self._leaf(kind, known)
+        if kind in self.inner and self.random.random() < 0.2:
+            return f"{self.inner[kind]}({self.value(kind, depth - 1)})"
         made = {"int": self._whole, "double": self._real, "string": self._text}.get(kind)
         return self.condition(depth - 1) if made is None else made(depth - 1)
 
@@ -155,6 +167,7 @@ class Maker:
         forms += [f"{a}.partition({p})[{k[0]} % 3]", f"{a}.rpartition({p})[{k[0]} % 3]"]
         forms += [f"' '.join({a}.split())", f"{a}.split()[{e}]", f"re.sub('[ab]', {b}, {a})"]
         forms += [f"{a}[{a}.find({p}):]", f"{a}[: {a}.rfind({p})]", f"{a}.removesuffix({p})"]
+        forms += [text.format(a) for text in UNREAD[:2]]
         forms += [f"re.search('a(b?)', {a}).group({self._one('0', '1')})", f"('-' * {k} + {a})"]
         if self.names("int"):
             n = self.value("int", depth)
@@ -244,6 +257,31 @@ class Maker:
             return "raise ValueError('no')"
         return f"return {self.value(kind, 3)}"
 
+    def define(self) -> None:
+        """A function inside, which may capture parameters."""
+        kind = self._one("int", "double", "string")
+        before, lines, self.lines = self.arguments, self.lines, []
+        self.arguments = {**before, "p": kind}
+        if self.random.random() < 0.5:
+            self.lines = [f"        if p is None:\n            return {self._leaf(kind, [])}"]
+        self.lines.append(f"        return {self.value(kind, 2)}")
+        self.lines = [*lines, "    def inner(p):", *self.lines]
+        self.arguments, self.inner = before, {kind: "inner"}
+
+    def tried(self, kind: str, depth: int) -> None:
+        """Statements whose errors are caught, of which one may not be read."""
+        self.lines.append("    try:")
+        texts = self.names("string")
+        if texts and self.random.random() < 0.8:
+            unread = self._one(*UNREAD).format(self.random.choice(texts))
+            if kind == "string" and self.random.random() < 0.5:
+                self.lines.append(f"        return {unread}")
+            self.lines.append(f"        v0 = {unread}")
+            self.arguments = {**self.arguments, "v0": "string"}
+        self.body(kind, depth, 2)
+        self.lines.append(f"    except {self._one(*CAUGHT)}:")
+        self.lines.append(f"        return {self._one('None', self._leaf(kind, []))}")
+
     def checks(self, kind: str) -> None:
         """Mostly, arguments are asked for None first."""
         asked = [n for n in self.arguments if self.random.random() < CHECKED]
@@ -261,8 +299,15 @@ def make(random: Random, name: str) -> RowFunction:
     maker = Maker(random, {c: KINDS[COLUMNS[c]] for c in chosen})
     known = [k for k in ("int", "double", "string") if maker.names(k)]
     kind = random.choice([*known, *known, "boolean", "string", "int"])
-    maker.checks(kind)
-    maker.body(kind, random.choice((0, 1, 2)), 1)
+    if random.random() < 0.15:
+        maker.define()
+    if random.random() < 0.85:
+        maker.checks(kind)
+    depth = random.choice((0, 1, 2))
+    if random.random() < 0.15:
+        maker.tried(kind, depth)
+    else:
+        maker.body(kind, depth, 1)
     head = f"def {name}({', '.join(chosen)}):"
     source = "\n".join([head, *maker.lines]) + "\n"
     return RowFunction(name, source, tuple(chosen), random.choice(RETURNS[kind]))

@@ -272,6 +272,8 @@ s = 'it''s' | s = 'it\\'s' | s = "\\"" | s > 'a' | s < 'é' | s >= '\\uD83D\\uDE
 s = '\\0' | s = '\\%' | s = '\\0001'
 s = 'a\\nb' | s = r'\\%' | s IN ('', 'a' 'b') | s = '\\u0024{x}' | s <= '\\U0000ffff' | s <> '\\\\'
 x = double('NaN') | x < CAST('Infinity' AS DOUBLE) | x > -1e-400D | 5 > 3 | NULL = x | NULL <=> l
+CAST(l AS DOUBLE) = x | x < CAST(l AS DOUBLE) | CAST(i AS DOUBLE) <=> CAST(l AS DOUBLE) | l = x
+CAST(l AS DOUBLE) <> x + 1 | NOT (CAST(i AS DOUBLE) >= x) | x >= t | CAST(m AS DOUBLE) > l | x <=> m
 p > 5 | p >= 5L | p < -3000000000 | p = 90.5 | p <> .05 | p <= 0.00 | p > 5BD | p < 12345678901.5
 p IN (0.5, 90.50) | p IN (1, 5) | p NOT IN (0.01, 5, NULL) | p BETWEEN -2.5 AND 100000000 | q >= p
 p >= CAST(5 AS DECIMAL(4,1)) | p > CAST(0.5 AS decimal(36,2)) | p <=> NULL | NOT p < q | p IS NULL

@@ -24,7 +24,6 @@ IDS |= {"n": 100, "r": 101}
 ATTRIBUTES = {number: NAMES[name] for name, number in IDS.items()}
 
 DECLINED = {
-    "i = x": "sql-types",
     "d > TIMESTAMP '2020-01-01 00:00:00'": "sql-unsupported",
     "n > ts": "sql-types",
     "r = X'00FF'": "sql-literal",

@@ -176,6 +176,8 @@ def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
         raise DeclineSignal("sql-types", _TWO_CLOCKS)
     if isinstance(b, Constant):
         return a, fit(b, a.sort, timezone)
+    if {strip(a.sort), strip(b.sort)} == {INT, FLOAT}:
+        return as_double(a), as_double(b)  # as Spark does
     if strip(a.sort) != strip(b.sort):
         raise DeclineSignal(
             "sql-types",
@@ -190,19 +192,17 @@ def _is_cast(operand: Operand) -> bool:
 
 
 def _pair_with_rounded(a: Operand, b: Operand) -> tuple[Term, Term]:
-    """Pair an integer cast to double with a constant: both as integers if rounding does not affect
-    the constant, else as doubles.
+    """Pair an integer cast to double with a number. With a constant that rounding does not affect,
+    both are compared as integers, else as doubles.
     """
-    if not isinstance(a, App) or not isinstance(b, Constant):
-        raise DeclineSignal("sql-types", _ROUNDS)
+    if not isinstance(b, Constant):
+        return as_double(a), as_double(b)
+    assert isinstance(a, App)
     partner = fit(b, FLOAT, "UTC")
     number = literal_value(partner)
     if isinstance(number, float) and number.is_integer() and abs(number) < EXACT_INT_BOUND:
         return a.args[0], lit(INT, int(number))
     return a, partner
-
-
-_ROUNDS = "an integer column is compared as a double, which rounds; cast it in a projection below"
 
 
 def _constants(a: Constant, b: Constant) -> tuple[Term, Term]:
