@@ -60,3 +60,14 @@ def test_bounds_that_do_not_follow_are_refuted(bound: str) -> None:
         residual="true",
     )
     assert verdict.status == "refuted"
+
+
+def years_apart(a: Any, b: Any) -> Any:
+    return (a.year - b.year) * 2 + b.year - (a.year * 2 - b.year)
+
+
+@pytest.mark.parametrize("where", ["r >= 5", "r = 0", "r <= -1"])
+def test_parts_that_cancel_each_other_say_nothing(where: str) -> None:
+    schema = "a timestamp NOT NULL, b timestamp NOT NULL"
+    answer = synthesize(years_apart, where, schema=schema, returns="r bigint", mode="row")
+    assert answer.prefilter == "true"

@@ -354,6 +354,8 @@ def _bound_of_greatest(op: Op, total: Term, bound: int) -> Term | None:
     if parts is None or op not in (Op.SQL_EQ, Op.SQL_GE, Op.SQL_GT, Op.SQL_LE, Op.SQL_LT):
         return None
     greatest = max(parts, key=lambda v: abs(parts[v]))
+    if not parts[greatest]:
+        return None
     lowest, highest = bound, bound
     for v, factor in parts.items():
         ends = EXTENTS.get(v.op) if isinstance(v, App) else (1, 1) if isinstance(v, Lit) else None
