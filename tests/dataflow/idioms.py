@@ -160,6 +160,10 @@ def melted(pdf):
     return pdf.melt(id_vars=["k"], value_vars=["x", "y"])
 
 
+def melted_by_a_function(pdf):
+    return pd.melt(pdf, ["k"], value_vars=["x", "y"], var_name="name")
+
+
 def exploded(pdf):
     pdf["parts"] = pdf["s"].str.split(",")
     return pdf.explode("parts")

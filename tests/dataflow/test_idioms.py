@@ -34,6 +34,7 @@ READS = {
     "grouped_with_names": "k x y",
     "sized": "k s",
     "melted": "k x y",
+    "melted_by_a_function": "k x y",
     "labels": "k x",
     "dicts_per_group": "x y",
     "tuple_of_keys": "x",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trusted. ``merge`` and ``concat``: which columns keep what they hold.
+"""Trusted. ``merge``, ``concat`` and ``melt``: which columns keep what they hold.
 
 In an inner join each row has the values of its left and its right row; a left join has gaps on the
 right. Columns that have the same name on both sides get suffixes, unless they are joined on.
@@ -19,7 +19,7 @@ from presieve.dataflow.abstract_values import (
     join_columns,
 )
 from presieve.dataflow.context import EvaluatedCall, names_of_columns
-from presieve.dataflow.transfer_functions import transfer
+from presieve.dataflow.transfer_functions import find_transfer, transfer
 from presieve.records import replace
 
 _GAPS = {
@@ -224,3 +224,14 @@ def _stack_columns(
         text=joined.text,
         mixed=mixed,
     )
+
+
+@transfer("function", "pandas.melt", "pandas.core.reshape.melt.melt")
+def _melt_function(call: EvaluatedCall) -> Value | None:
+    """``pd.melt(table, ...)``, as the method."""
+    table = call.argument(0, "frame")
+    method = find_transfer("table", "melt")
+    if table is None or method is None or call.s.table(table) is None:
+        return None
+    named = {n: v for n, v in call.named.items() if n != "frame"}
+    return method(call._replace(owner=table, name="melt", args=call.args[1:], named=named))
