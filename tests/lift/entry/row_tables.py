@@ -155,9 +155,9 @@ def arrow_chosen(batches):
 
 def arrow_texts(batches):
     for batch in batches:
-        warned = pc.or_(pc.starts_with(batch["level"], "w"), pc.ends_with(batch["level"], "é"))
+        warned = pc.or_(pc.starts_with(batch["level"], "w"), pc.ends_with(batch["level"], "n"))
         hit = pc.or_kleene(warned, pc.match_substring(batch["level"], pattern="rr"))
-        listed = pc.is_in(batch["level"], value_set=pa.array(["error", "é"]))
+        listed = pc.is_in(batch["level"], value_set=pa.array(["error", "é", "warn"]))
         yield batch.append_column("high", pc.and_(hit, listed)).remove_column(3)
 
 
@@ -287,7 +287,24 @@ def arrow_listed_array(batches):
         yield batch.filter(keep)
 
 
+def captures_a_table(pdf):
+    def high():
+        return pdf["score"] > LIMIT
+
+    pdf["score"] = 0.0
+    return pdf[high()]
+
+
+def captures_a_column(pdf):
+    score = pdf["score"]
+    high = lambda: score > LIMIT  # noqa: E731
+    score[score > 1] = 0.0
+    return pdf[high()]
+
+
 REFUSED = [
+    ("captures_a_table", "mutation"),
+    ("captures_a_column", "mutation"),
     ("above_mean", "two-passes"),
     ("large_group", "two-passes"),
     ("carried", "mixed-types"),
