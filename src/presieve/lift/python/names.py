@@ -41,7 +41,7 @@ MODULES = (
     *("math", "datetime", "decimal", "pandas", "numpy", "dataclasses"),
     *("pyarrow", "pyarrow.compute", "collections", "heapq", "_heapq", "re"),
     *("base64", "binascii", "hashlib", "html", "ipaddress", "json", "urllib", "urllib.parse"),
-    *("uuid", "zlib"),
+    "zlib",
 )
 """Modules whose functions and constants may be known objects."""
 

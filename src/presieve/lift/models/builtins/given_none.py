@@ -17,7 +17,7 @@ ERRORS: dict[str, type[Exception]] = {
     **dict.fromkeys(("datetime.datetime.strptime", "datetime.datetime.fromisoformat"), TypeError),
     **dict.fromkeys(("datetime.date.fromisoformat", "datetime.datetime.fromtimestamp"), TypeError),
     **dict.fromkeys(("base64.b64decode", "base64.b64encode", "binascii.unhexlify"), TypeError),
-    **dict.fromkeys(("zlib.crc32", "urllib.parse.unquote", "uuid.UUID"), TypeError),
+    **dict.fromkeys(("zlib.crc32", "urllib.parse.unquote"), TypeError),
     **dict.fromkeys(("ipaddress.ip_address", "ipaddress.ip_network"), ValueError),
 }
 """The class of the error by the path of the function."""
