@@ -87,6 +87,7 @@ SAME: list[tuple[str, Callable[[Any], Any]]] = [
     ("l / 3 >= 2", lambda F: F.col("l") / 3 >= 2),
     ("CAST(l AS DOUBLE) * 3.0D > 7", lambda F: F.col("l").cast("double") * 3.0 > 7),
     ("i < l", lambda F: F.col("i") < F.col("l")),
+    ("i > d", lambda F: F.col("i") > F.col("d")),
     (
         "CASE WHEN i > 1 THEN 'a' WHEN i > 0 THEN 'b' END = 'a'",
         lambda F: F.when(F.col("i") > 1, "a").when(F.col("i") > 0, "b") == "a",
@@ -108,7 +109,6 @@ DECLINED: list[tuple[str, Callable[[Any], Any]]] = [
     ("sql-unsupported", lambda F: F.col("l").cast("int") > 1),
     ("sql-types", lambda F: F.col("s") > 1),
     ("sql-types", lambda F: F.col("i") > "1"),
-    ("sql-types", lambda F: F.col("i") > F.col("d")),
     ("sql-unsupported", lambda F: F.col("d") / F.col("d") > 2),
     ("sql-unsupported", lambda F: F.col("d") / 0 > 2),
     ("sql-unsupported", lambda F: -F.col("i") > 2),
