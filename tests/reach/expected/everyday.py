@@ -288,7 +288,6 @@ ENTRIES = [
                 "[]",
             ]
         },
-        missed=causes.JSON,
     ),
     RowEntry(
         everyday.risk_flag,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tests.reach import causes
 from tests.reach.entries import RowEntry
 from tests.reach.jobs import job
 
@@ -139,7 +138,6 @@ ENTRIES = [
         "street string, city string, zip_code string",
         "string",
         "c != ''",
-        missed=causes.COMPREHENSION,
     ),
     RowEntry(
         scalars.sentiment,
