@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import functools
 
+import pandas as pd
+
 
 class _Count:
     def zero(self):
@@ -223,6 +225,82 @@ class UpdatesNumberedItems(_Count):
         points[1].append(row["n"])
         return acc + len(points[1])
 
+
+def changes_a_captured_dict(n: pd.Series) -> int:
+    """The loop does not name the dict that its calls change."""
+    counts = {"all": 0}
+
+    def add(x):
+        counts["all"] += 1
+        return x
+
+    for x in n:
+        add(x)
+    return counts["all"]
+
+
+def keeps_in_a_captured_list(n: pd.Series) -> int:
+    best = [0]
+
+    def add(x):
+        if x is not None and x > best[0]:
+            best[0] = x
+
+    for x in n:
+        add(x)
+    return best[0]
+
+
+def remembers_in_a_captured_set(n: pd.Series) -> int:
+    seen, total = set(), 0
+
+    def is_new(x):
+        if x in seen:
+            return False
+        seen.add(x)
+        return True
+
+    for x in n:
+        total += 1 if is_new(x) else 0
+    return total
+
+
+def _adding_to(counts):
+    def add(x):
+        counts["all"] += 1
+        return x
+
+    return add
+
+
+def changes_what_another_function_captured(n: pd.Series) -> int:
+    counts = {"all": 0}
+    add = _adding_to(counts)
+    for x in n:
+        add(x)
+    return counts["all"]
+
+
+def changes_what_two_functions_capture(n: pd.Series) -> int:
+    counts = {"all": 0}
+
+    def add(x):
+        counts["all"] += 1
+
+    def add_twice(x):
+        add(x)
+        add(x)
+
+    for x in n:
+        add_twice(x)
+    return counts["all"]
+
+
+CAPTURING = (
+    *(changes_a_captured_dict, keeps_in_a_captured_list, remembers_in_a_captured_set),
+    *(changes_what_another_function_captured, changes_what_two_functions_capture),
+)
+"""Functions of a group that change an object from row to row, which only another function names."""
 
 REFUSED = [
     (ChangesNumberedItems, "mutation", ""),

@@ -4,6 +4,8 @@ is declined.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from tests.lift.execution import misleading_folds, record_folds, record_refused, unrolled_folds
 from tests.lift.execution.agreement import Case, assert_agrees
@@ -127,6 +129,12 @@ def test_fold_agrees_with_python(case: Case) -> None:
 def test_declined_with_a_reason(obj: object, code: str, words: str) -> None:
     found = declined(obj, request("n int, s string", "o bigint"), RowClass())
     assert (found.code, words in found.reason) == (code, True), str(found)
+    assert found.span is not None
+
+
+@pytest.mark.parametrize("function", own_refused.CAPTURING, ids=lambda f: f.__name__)
+def test_objects_that_the_loop_does_not_name(function: Callable[..., object]) -> None:
+    found = declined(function, request("n int", "o bigint"), SeriesFunction(("n",)))
     assert found.span is not None
 
 
