@@ -71,6 +71,28 @@ def banded(n):
     return between(n, 3, 4, unused=n), clip(n, 2)
 
 
+def passes_an_object(n: pd.Series) -> int:
+    """As a reason advises where the function would capture it."""
+    counts = {"all": 0, "large": 0}
+
+    def add(into, x):
+        into["all"] += 1
+        into["large"] += 1 if x is not None and x > LIMIT else 0
+        return x
+
+    for x in n:
+        add(counts, x)
+    return counts["all"] * 100 + counts["large"]
+
+
+def reads_a_number(n: pd.Series) -> int:
+    limit, total = 3, 0
+    over = lambda x, by=limit: x is not None and x > limit + by  # noqa: E731
+    for x in n:
+        total += 1 if over(x) else 0
+    return total
+
+
 class Inner:
     """Functions inside of functions, which change what they capture."""
 

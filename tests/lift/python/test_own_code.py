@@ -31,6 +31,8 @@ def by_value(cls: object) -> object:
 
 CASES = [
     Case(own_folds.largest, "n int NOT NULL", "best int"),
+    Case(own_folds.passes_an_object, "n int", "o bigint"),
+    Case(own_folds.reads_a_number, "n int", "o bigint"),
     Case(own_folds.Inner, "n int", "total bigint, low bigint"),
     Case(own_folds.Methods, "n int", "best int, middle bigint"),
     Case(own_folds.Changed, "n int", "small bigint, middle bigint, big bigint, none bigint"),
@@ -135,6 +137,7 @@ def test_declined_with_a_reason(obj: object, code: str, words: str) -> None:
 @pytest.mark.parametrize("function", own_refused.CAPTURING, ids=lambda f: f.__name__)
 def test_objects_that_the_loop_does_not_name(function: Callable[..., object]) -> None:
     found = declined(function, request("n int", "o bigint"), SeriesFunction(("n",)))
+    assert (found.code, "as an argument" in found.reason) == ("mutation", True), str(found)
     assert found.span is not None
 
 

@@ -7,7 +7,8 @@ under which each exit is taken.
 
 Python looks a variable that an inner function captures up when the function is called. So it may
 capture what is bound once, before it is defined: then it is the same at every call. What is in a
-captured object is looked up when it is called, as that of any other object.
+captured object is looked up when it is called, as that of any other object. Before the loop over
+rows, no object is captured: the loop would not name it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import TypeGuard
 
 from presieve.errors import DeclineSignal
 from presieve.lift.execution.heap import box_contents, freeze_contents, numbers_in
+from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import (
     Exit,
     ExitKind,
@@ -48,6 +50,7 @@ from presieve.lift.values.symbolic import (
     TupleV,
     Unbound,
     Value,
+    holds_objects,
     is_tagged,
 )
 from presieve.records import replace
@@ -318,6 +321,13 @@ def _check_captured(m: SymbolicMachine, node: ast.FunctionDef, flow: Flow, name:
             f"it: pass {name} as an argument"
         )
         raise DeclineSignal("unsupported-statement", reason)
+    if m.state.stage is Stage.BEFORE and holds_objects(flow.env[name]):
+        # The loop over the rows knows what it changes by the names in it.
+        reason = (
+            f"{node.name} is defined before the loop over the rows and reads {name}, which may be "
+            f"changed from row to row: pass {name} as an argument"
+        )
+        raise DeclineSignal("mutation", reason)
 
 
 def signature_of(node: ast.FunctionDef) -> inspect.Signature:

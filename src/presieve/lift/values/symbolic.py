@@ -463,12 +463,14 @@ _PLAIN_SORTS = (BOOL, INT, FLOAT, STRING)
 
 
 def holds_objects(value: Value) -> bool:
-    """Return whether the value is an object, or a tuple that holds one."""
+    """Return whether the value is an object, or a tuple or a function that holds one."""
     match value:
         case RefV():
             return True
         case TupleV(items) | OptTupleV(_, items):
             return any(holds_objects(i) for i in items)
+        case InnerFunctionV(captured=captured):
+            return any(holds_objects(v) for _, v in captured)
     return False
 
 
