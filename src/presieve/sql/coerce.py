@@ -164,8 +164,8 @@ def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
     if isinstance(a, Var) and strip(a.sort) == INT and isinstance(b, Constant):
         if b.kind == "double":
             a = as_double(a)  # as Spark does
-    if _is_cast(a) or _is_cast(b):
-        return _pair_with_rounded(a, b)
+    if isinstance(a, App) and a.op is Op.SQL_INT_TO_FLOAT and isinstance(b, Constant):
+        return _pair_with_constant(a, b)
     if isinstance(a, AsText) or isinstance(b, AsText):
         raise DeclineSignal("sql-unsupported", "what Spark shows doubles as is not known")
     if isinstance(a, AsDecimal) or isinstance(b, AsDecimal):
@@ -187,17 +187,10 @@ def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
     return a, b
 
 
-def _is_cast(operand: Operand) -> bool:
-    return isinstance(operand, App) and operand.op is Op.SQL_INT_TO_FLOAT
-
-
-def _pair_with_rounded(a: Operand, b: Operand) -> tuple[Term, Term]:
-    """Pair an integer cast to double with a number. With a constant that rounding does not affect,
-    both are compared as integers, else as doubles.
+def _pair_with_constant(a: App, b: Constant) -> tuple[Term, Term]:
+    """Pair an integer cast to double with a constant: both as integers if rounding does not affect
+    the constant, else as doubles.
     """
-    if not isinstance(b, Constant):
-        return as_double(a), as_double(b)
-    assert isinstance(a, App)
     partner = fit(b, FLOAT, "UTC")
     number = literal_value(partner)
     if isinstance(number, float) and number.is_integer() and abs(number) < EXACT_INT_BOUND:
@@ -285,8 +278,8 @@ def arithmetic(op: Op, a: Operand, b: Operand, timezone: str) -> App | AsDecimal
 
 
 def _doubles(a: Operand, b: Operand) -> tuple[Term, Term] | None:
-    """Pair an integer cast to double with a number, or an integer with a double, for which Spark
-    casts it; None for other operands.
+    """Pair an integer cast to double with a constant number, or an integer with a constant double,
+    for which Spark casts it; None for other operands.
     """
     match a, b:
         case Constant(), App(Op.SQL_INT_TO_FLOAT):
@@ -297,9 +290,6 @@ def _doubles(a: Operand, b: Operand) -> tuple[Term, Term] | None:
             return fit(a, FLOAT, "UTC"), as_double(b)
         case Var() | App(), Constant("double") if strip(a.sort) == INT:
             return as_double(a), fit(b, FLOAT, "UTC")
-        case Var() | App(), Var() | App() if FLOAT in (strip(a.sort), strip(b.sort)):
-            if {strip(a.sort), strip(b.sort)} <= {FLOAT, INT}:
-                return as_double(a), as_double(b)
     return None
 
 
