@@ -40,7 +40,7 @@ from presieve.semantics.values import EXACT_INT_BOUND, days_of, microseconds_of,
 MODULES = (
     *("math", "datetime", "decimal", "pandas", "numpy", "dataclasses"),
     *("pyarrow", "pyarrow.compute", "collections", "heapq", "_heapq", "re"),
-    *("base64", "binascii", "hashlib", "html", "ipaddress", "json", "urllib", "urllib.parse"),
+    *("base64", "binascii", "html", "ipaddress", "json", "urllib", "urllib.parse"),
     "zlib",
 )
 """Modules whose functions and constants may be known objects."""

@@ -21,6 +21,7 @@ ERRORS: dict[str, type[Exception]] = {
     **dict.fromkeys(("ipaddress.ip_address", "ipaddress.ip_network"), ValueError),
 }
 """The class of the error by the path of the function."""
+_BY_NAME = {path.rpartition(".")[2]: error for path, error in ERRORS.items()}
 
 
 @function(*ERRORS, keywords=ANY)
@@ -28,6 +29,5 @@ def raise_for_none(call: ModelCall) -> Value | None:
     """``f(None)``: the error that it raises."""
     if not call.args or not isinstance(call.args[0], NoneV):
         return None
-    errors = {error for path, error in ERRORS.items() if path.endswith(f".{call.name}")}
-    call.m.fail(call.flow, TRUE, errors.pop())
+    call.m.fail(call.flow, TRUE, _BY_NAME[call.name])
     return NONE

@@ -26,9 +26,9 @@ from presieve.lift.models.pandas.column_arithmetic import (
 )
 from presieve.lift.models.pyarrow.arrays import array_of, either_null, operands
 from presieve.lift.models.pyarrow.arrow_results import named_type, out_of_range
-from presieve.lift.models.registry import function, method
+from presieve.lift.models.registry import function
 from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV
-from presieve.lift.values.symbolic import ListedArrayV, Scalar, Value, constant_of
+from presieve.lift.values.symbolic import ListedArrayV, Scalar, constant_of
 from presieve.semantics.smart_constructors import (
     and_,
     apply_function,
@@ -110,12 +110,6 @@ def divide(call: ModelCall) -> ArrayV:
     return a.computed(term, "double", b)
 
 
-@method(ArrayV | ArrowColumnV, "cast", arguments=1)
-def cast_array(call: ModelCall, owner: Value) -> ArrayV:
-    """``array.cast(type)``, as the function of ``pyarrow.compute``."""
-    return cast(call._replace(args=(owner, *call.args)))
-
-
 @function("pyarrow.compute.cast", arguments=2)
 def cast(call: ModelCall) -> ArrayV:
     """``cast(array, type)`` of integers, to integers or to doubles."""
@@ -142,12 +136,6 @@ def choose(call: ModelCall) -> ArrayV:
     chosen = ite(get(condition.term), x, y)
     term = ite(is_none(condition.term), none_lit(chosen.sort), chosen)
     return condition.computed(term, a.type, a, b)
-
-
-@method(ArrayV | ArrowColumnV, "fill_null", arguments=1)
-def fill_null_of(call: ModelCall, owner: Value) -> ArrayV:
-    """``array.fill_null(constant)``, as the function of ``pyarrow.compute``."""
-    return fill_null(call._replace(args=(owner, *call.args)))
 
 
 @function("pyarrow.compute.fill_null", arguments=2)

@@ -154,11 +154,11 @@ def filter_table(call: ModelCall, table: BatchV) -> Value | None:
     return None if mask is None else replace(table, rows=_select_rows(call, table.rows, mask))
 
 
-@method(ArrayV | ArrowColumnV, "filter", arguments=1)
+@method(ArrayV | ArrowColumnV, "filter", "cast", "fill_null", arguments=1)
 @method(ArrayV | ArrowColumnV, "drop_null", "is_null", "is_valid", arguments=0)
 def as_function(call: ModelCall, owner: Value) -> Value | None:
-    """``array.filter(mask)``, ``drop_null()``, ``is_null()`` and ``is_valid()``, as the functions
-    of ``pyarrow.compute``.
+    """``array.filter(mask)``, ``cast(type)``, ``fill_null(constant)``, ``drop_null()``,
+    ``is_null()`` and ``is_valid()``, as the functions of ``pyarrow.compute``.
     """
     model = FUNCTIONS[f"pyarrow.compute.{call.name}"].model
     return model(call._replace(args=(owner, *call.args)))
@@ -207,7 +207,7 @@ def is_missing(call: ModelCall) -> ArrayV:
 
 def operands(m: SymbolicMachine, left: Value, right: Value) -> tuple[ArrayV, ArrayV]:
     """Return two arrays of the same rows, of which one may be a constant. Declines two constants,
-    and arrays of different sorts, unless one of them is of doubles and the other of integers.
+    arrays of other rows, and constants of another sort, except doubles.
     """
     a, b = array(m, left), array(m, right)
     if a is None and b is None:
