@@ -158,6 +158,29 @@ def test_what_is_left_alone_is_told(rows: DataFrame, name: str) -> None:
     assert report.to_json()["left_alone"][0]["code"] == code
 
 
+def _beside(rows: DataFrame) -> DataFrame:
+    """The results of a function, beside a table of their keys."""
+    keys = rows.sparkSession.range(3).selectExpr("CAST(id AS int) AS k", "id AS least")
+    return keys.join(rows.groupBy("k").applyInPandas(summary, RESULT), "k")
+
+
+@pytest.mark.classic("a client does not see what Spark separates")
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("n > least", "reads columns of both sides of the join"),
+        ("rand() < 2", "is not deterministic, or reads none of its results"),
+        ("least > 0", None),
+    ],
+)
+def test_a_filter_above_a_join_is_told(rows: DataFrame, where: str, words: str | None) -> None:
+    """A filter on the other side alone is Spark's, and nothing is said of it."""
+    df = rows.groupBy("k").applyInPandas(summary, RESULT) if "rand" in where else _beside(rows)
+    reasons = [why.reason for why in explain(df.filter(where)).data.left_alone]
+    assert len(reasons) == (words is not None)
+    assert all(words in reason for reason in reasons if words is not None)
+
+
 class _Words:
     def eval(self, text: str) -> Iterator[tuple[str]]:
         for word in (text or "").split():

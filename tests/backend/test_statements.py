@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from tests.support.statements import false_statements
 
+from presieve.backend.rewrite import OTHER_INPUTS, PARTNERS
 from presieve.driver.optimize import optimize_and_report
 from presieve.driver.options import Options
 from presieve.records import replace
@@ -83,6 +84,45 @@ FALSE: dict[str, tuple[Callable[[DataFrame], DataFrame], Callable[[ReportData], 
     "the plan is unchanged": (split, lambda data: replace(data, changed=False)),
 }
 """A pipeline, and what is planted in its report."""
+
+
+def beside(scores: DataFrame, how: str) -> DataFrame:
+    """The highest scores, beside a table of teams."""
+    teams = scores.sparkSession.range(3).selectExpr("chr(97 + id) AS team", "id AS boss")
+    best = scores.groupBy("team").applyInPandas(highest, "team string, best double")
+    return teams.join(best, "team", how)
+
+
+def both(scores: DataFrame) -> DataFrame:
+    best = scores.groupBy("team").applyInPandas(highest, "team string, best double")
+    return best.union(scores.select("team", "score"))
+
+
+COPIED: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
+    "left join": (lambda s: beside(s, "left").filter("best >= 90"), "partial"),
+    "full join": (lambda s: beside(s, "full").filter("best >= 90"), "partial"),
+    "inner join": (lambda s: beside(s, "inner").filter("best >= 90"), "exact"),
+    "union": (lambda s: both(s).filter("best >= 90"), "partial"),
+    "below and above": (
+        lambda s: beside(s.filter("day > 0"), "left").filter("best >= 90 AND boss < 2"),
+        "partial",
+    ),
+}
+"""Filters that also stay where they are, and what is said of them."""
+
+
+@pytest.mark.parametrize("name", COPIED)
+def test_a_filter_that_also_stays_is_not_said_to_go(scores: DataFrame, name: str) -> None:
+    pipeline, kind = COPIED[name]
+    df = pipeline(scores)
+    better, data = answer(df)
+    assert list(false_statements(df, better, data)) == []
+    (report,) = data.boundaries
+    assert (report.kind, report.residual) == (kind, "true" if kind == "exact" else "best >= 90.0D")
+    (outcome,) = (c for c in report.conjuncts if c.text.startswith("best"))
+    assert outcome.fate == ("below" if kind == "exact" else "stays")
+    if kind == "partial":
+        assert outcome.note == (OTHER_INPUTS if name == "union" else PARTNERS)
 
 
 @pytest.mark.parametrize("name", FALSE)

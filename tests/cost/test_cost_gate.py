@@ -40,7 +40,7 @@ def site(path: Path, *, pushes: bool = True) -> SiteDecision:
         site=SimpleNamespace(boundary=SimpleNamespace(path=path)),
         prefilter=SimpleNamespace(term=P) if pushes else None,
     )
-    rewrite = Rewrite("exact", stays=False, erases=False)
+    rewrite = Rewrite("exact", SQL_TRUE, stays=False, erases=False)
     return replace(NOTHING, proof=GoalProof(goal, solution), rewrite=rewrite, edit=edit)
 
 

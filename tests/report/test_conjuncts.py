@@ -97,9 +97,14 @@ def test_words_name_what_stands_above() -> None:
         "fate": "weakened",
         "above": ["b IS NOT NULL"],
         "why": [],
+        "note": "",
     }
     stays = ConjunctFate("c = 1", "stays", why=(Declined("mutation", "x is changed"),))
-    assert str(stays) == "c = 1: stays above, unchanged: [mutation] x is changed"
+    assert str(stays) == "c = 1: stays above: [mutation] x is changed"
+    beside = ConjunctFate("d = 1", "stays", note="a join needs it, too")
+    assert str(beside) == "d = 1: stays above: a join needs it, too"
+    alone = "e = 1: stays above: rows that pass the pre-filter may still fail it"
+    assert str(ConjunctFate("e = 1", "stays")) == alone
 
 
 @pytest.mark.parametrize("case", SOME, ids=str)

@@ -90,8 +90,7 @@ def _of_boundary(b: BoundaryReport, before: _Plan, after: _Plan) -> Iterator[str
     above = [o for call in calls for o in (call, *call.above)] or list(after.operators)
     written = [o for call in before.calling(b.function) for o in call.above]
     lost = Counter(_conditions_of(written)) - Counter(_conditions_of(above))
-    plain = all(_PLAIN.match(o.text) for call in calls for o in call.above)
-    if b.kind == "exact" and calls and written and not lost and plain:
+    if b.kind == "exact" and calls and written and not lost:
         yield "nothing is left to check above"
     elif b.kind == "partial" and lost and not after.has(b.residual, above):
         yield f"the whole filter {b.residual} remains above"
@@ -99,10 +98,6 @@ def _of_boundary(b: BoundaryReport, before: _Plan, after: _Plan) -> Iterator[str
         yield f"residual {b.residual}"
 
 
-_PLAIN = re.compile(r"Filter |SubqueryAlias |Project (?!.*\)#\d)")
-"""Operators that let a filter go: not outer joins, above which it stays as it rejects rows without
-a partner, and not other functions, which may need it.
-"""
 _OF_SIDES = ("Join", "Intersect", "Except")
 """Operators whose filters name their sides."""
 

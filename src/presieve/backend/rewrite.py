@@ -22,7 +22,7 @@ from presieve.errors import Declined, DeclineSignal, PresieveError
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
 from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import rewrite, variables
-from presieve.plan.algebra import struct_id
+from presieve.plan.algebra import JoinNullable, Union, struct_id
 from presieve.records import replace
 from presieve.semantics.types import column
 from presieve.sql.catalyst import expression
@@ -121,7 +121,17 @@ CALLED = "it makes Spark call functions that may raise an error"
 MOVABLE = "Spark may hand parts of it to a source that need not apply them as they say"
 NOT_SHOWN = "what would do reads columns that the result does not have"
 FIELDS = "filters on fields of a struct are not weakened"
+PARTNERS = "it also drops rows of the other side of a join that find no partner"
+OTHER_INPUTS = "the other inputs of the union need it, too"
+OF_JOIN = "a join needs it, too"
 """Reasons why filters stay."""
+
+
+def why_copied(site: SiteProblem) -> str:
+    """Say why the copied conjuncts of a site stay where they are."""
+    reasons = ((JoinNullable, PARTNERS), (Union, OTHER_INPUTS))
+    kinds = {type(operator) for operator in site.site.path}
+    return next((why for kind, why in reasons if kind in kinds), OF_JOIN)
 
 
 def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> SiteEdit:

@@ -5,14 +5,21 @@ filters are in operators that are not read. Nothing else depends on it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import takewhile
 
 from presieve.backend.catalyst.boundary import LATERAL_JOIN, is_boundary
-from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER
+from presieve.backend.catalyst.operators import (
+    ALWAYS_PASSED,
+    FILTER,
+    JOIN,
+    conditions,
+    outputs,
+)
 from presieve.backend.catalyst.trees import (
     ATTRIBUTE,
     EXPRESSIONS,
+    Conjunct,
     Node,
     expr_id,
     nodes_inside,
@@ -79,8 +86,43 @@ def _note(node: Node, names: list[str], by_path: dict[tuple[int, ...], Node]) ->
     if not is_boundary(node):
         return Declined("operator", f"filters are not pushed through {calls}")
     over = [by_path[node.path[:n]] for n in reversed(range(len(node.path)))]
-    stop = next((n for n in over if n.kind not in ALWAYS_PASSED), over[0])
+    return _note_of_boundary(node, over, calls)
+
+
+def _note_of_boundary(node: Node, over: Sequence[Node], calls: str) -> Declined | None:
+    """Explain why no filter among the operators ``over`` a boundary, from below, is about it."""
+    passed = list(takewhile(lambda n: n.kind in ALWAYS_PASSED, over))
+    if any(n.kind == FILTER for n in passed):
+        reason = f"the filter above {calls}, is not deterministic, or reads none of its results"
+        return Declined("operator", reason)
+    stop = over[len(passed)]
+    if stop.kind == JOIN:
+        conjuncts = [c for n in over[len(passed) :] if n.kind == FILTER for c in conditions(n)]
+        sides = _sides_read(stop, stop.children[node.path[len(stop.path)]], conjuncts)
+        if sides == {_OTHER}:
+            return None
+        if _BOTH in sides:
+            reason = f"the filter reads columns of both sides of the join above {calls}"
+            return Declined("operator", reason)
     return Declined("operator", f"no filter is pushed past {_name(stop)} to {calls}")
+
+
+_OWN, _OTHER, _BOTH = "own", "other", "both"
+
+
+def _sides_read(join: Node, own: Node, conjuncts: Iterable[Conjunct]) -> set[str]:
+    """Return which sides of a join conjuncts above it read; its ``own`` side if that is unknown."""
+    other = join.children[1] if own is join.children[0] else join.children[0]
+    columns, others = (frozenset(outputs(side) or ()) for side in (own, other))
+    sides: set[str] = set()
+    for conjunct in conjuncts:
+        read = references(conjunct.tree)
+        if read and read <= others:
+            sides.add(_OTHER)
+        else:
+            both = read <= columns | others and not read.isdisjoint(others)
+            sides.add(_BOTH if both else _OWN)
+    return sides
 
 
 def _note_of_lateral_join(

@@ -435,7 +435,7 @@ def _with_rewrite(report: BoundaryReport, solution: Solution, rewrite: Rewrite) 
         kind=rewrite.kind,
         assumptions=assumptions,
         prefilter=_sql(solution.prefilter, "true"),
-        residual=report.where if rewrite.stays else _sql(solution.residual, report.where),
+        residual=report.where if rewrite.stays else _sql(rewrite.residual, report.where),
     )
 
 
@@ -495,9 +495,10 @@ def _boundary(job: Optimization, decision: SiteDecision, scans: Sequence[Scans])
     fates: tuple[ConjunctFate, ...] = ()
     if proof is not None and rewrite is not None and rewrite.kind != "none":
         problem, invariant = proof.solution.problem, proof.solution.invariant
-        residual = problem.where if rewrite.kind == "partial" else proof.solution.residual
         if not decision.is_taken_back and not proof.goal.site.partly:
-            fates = on_request.conjuncts_of(rewrite.kind, problem.where, residual)
+            fates = on_request.conjuncts_of(
+                rewrite.kind, proof.goal.site, problem.where, rewrite.residual, rewrite.why
+            )
         report = replace(
             report,
             sentences=on_request.sentences(problem, invariant),

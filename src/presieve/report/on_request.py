@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from presieve.backend.problems.problem import SiteProblem
-from presieve.backend.rewrite import SiteEdit
+from presieve.backend.rewrite import SiteEdit, why_copied
 from presieve.backend.statistics.pushed_filters import Scans, columns_below
 from presieve.errors import Declined, Span
 from presieve.ir.fold import Problem
+from presieve.ir.ops import sql_conjuncts
 from presieve.ir.terms import Term
 from presieve.report import conjuncts, invariant_text, remedies, scan_pushdown
 from presieve.report.remarks import ConjunctFate, Reach, Remedy
@@ -64,10 +65,20 @@ def changes_of(report: BoundaryReport, place: Span | None, typed: str) -> tuple[
     )
 
 
-def conjuncts_of(kind: str, where: Term, residual: Term) -> tuple[ConjunctFate, ...]:
-    """The outcome of the filter's conjuncts, given the kind of pushdown."""
+def conjuncts_of(
+    kind: str, site: SiteProblem, where: Term, residual: Term, why: str
+) -> tuple[ConjunctFate, ...]:
+    """The outcome of the conjuncts of the proof's filter, given the kind of the rewrite, what
+    stands above then, and why the filters stay, if they do.
+    """
+    copied = set(sql_conjuncts(site.copied))
     return tuple(
-        ConjunctFate(sql(a.term), a.fate, tuple(map(sql, a.above)))
+        ConjunctFate(
+            sql(a.term),
+            a.fate,
+            tuple(map(sql, a.above)),
+            note=why_copied(site) if a.term in copied else why,
+        )
         for a in conjuncts.accounts(kind, where, residual)
     )
 

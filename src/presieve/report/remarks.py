@@ -17,11 +17,14 @@ FATES: dict[Fate, str] = {
     "implied": "implied by the rest of the filter; nothing remains above",
     "weakened": "weakened; what remains above is",
     "replaced": "replaced; what remains above is",
-    "stays": "stays above, unchanged",
+    "stays": "stays above",
     "spark": "moved by Spark itself",
     "nothing": "stays above; no filter on the rows was found that follows from it",
 }
 """The meaning of each fate, for people."""
+
+NEEDED = "rows that pass the pre-filter may still fail it"
+"""Why a conjunct stays, if there is no other reason."""
 
 
 class ConjunctFate(JsonFields, Struct, frozen=True):
@@ -35,22 +38,26 @@ class ConjunctFate(JsonFields, Struct, frozen=True):
             result of the function) or ``"nothing"`` (the search found no pre-filter for it).
         above: The new conjuncts of the residual, in Spark SQL.
         why: Why it stays, if it was not moved.
+        note: Why it stays, if rows are filtered below.
     """
 
     text: str
     fate: Fate
     above: tuple[str, ...] = ()
     why: tuple[Declined, ...] = ()
+    note: str = ""
 
     def __str__(self) -> str:
         above = f" {' AND '.join(self.above)}" if self.above else ""
         why = f": {'; '.join(map(str, self.why))}" if self.why else ""
-        return f"{self.text}: {FATES[self.fate]}{above}{why}"
+        return f"{self.text}: {self.description}{above}{why}"
 
     @property
     def description(self) -> str:
         """The outcome in words."""
-        return FATES[self.fate]
+        if self.fate != "stays" or self.why:
+            return FATES[self.fate]
+        return f"{FATES[self.fate]}: {self.note or NEEDED}"
 
 
 class Reach(JsonFields, Struct, frozen=True):

@@ -89,8 +89,8 @@ class SiteProblem(Struct, frozen=True):
 
     The problem's filter is a conjunction of parts of filters above. ``moved`` are the (operator,
     conjunct) numbers of the conjuncts that it replaces, and ``taken`` is their conjunction; the
-    other parts are copies. ``obstacles`` are the other conjuncts, and ``stuck`` says why they stay
-    where they are, and why no more is known of those that move.
+    other parts are copies, whose conjunction is ``copied``. ``obstacles`` are the other conjuncts,
+    and ``stuck`` says why they stay where they are, and why no more is known of those that move.
     ``functions`` are the functions that were read. ``input_errors`` (the expressions under the
     boundary that can raise) and ``sources`` (the scans there, may raise :class:`DeclineSignal`) are
     computed when a proof needs them, because plans may be large. ``sent`` says whether Python can
@@ -108,6 +108,7 @@ class SiteProblem(Struct, frozen=True):
     problem: Problem
     moved: frozenset[tuple[int, int]]
     taken: Term
+    copied: Term
     stuck: tuple[Declined, ...]
     functions: tuple[Lifted, ...]
     input_errors: Callable[[], InputErrors]
@@ -262,7 +263,6 @@ def _problem(view: PlanView, site: Site, read: LiftedBoundary) -> SiteProblem:
         problem = called_problem.problem
     if boundary.kind != "Project" and boundary.single:
         problem = _of_read_columns(problem, partly=why is not None)
-    sent = sent_to_python(view, site, boundary)
     return SiteProblem(
         site,
         boundary,
@@ -270,11 +270,12 @@ def _problem(view: PlanView, site: Site, read: LiftedBoundary) -> SiteProblem:
         problem,
         numbers,
         sql_conjunction(_distinct_conditions(taken)),
+        sql_conjunction(_distinct_conditions(m for m in moved if m[0].copied)),
         stuck,
         lifted,
         cache(partial(_input_errors, site, boundary, moved)),
         cache(partial(read_sources, view, boundary)),
-        sent,
+        sent_to_python(view, site, boundary),
         why is not None or others_raise(site.boundary, boundary),
         called_problem.open,
         called_problem.others,

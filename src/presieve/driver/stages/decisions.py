@@ -16,6 +16,7 @@ from presieve.driver.solve import Solution
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Kind
+from presieve.ir.terms import Term
 from presieve.records import replace
 
 if TYPE_CHECKING:
@@ -70,13 +71,15 @@ class GoalProof(Struct, frozen=True):
 class Rewrite(Struct, frozen=True):
     """How a proven pushdown is put into the plan, as far as the edit does not show it.
 
-    ``kind`` is its kind there, and ``stays`` says that the filters stay as they are. ``erases``
-    says that an error may disappear that something around the function raises. ``claims`` says that
-    the pre-filter is handed to a source that may interpret it differently. ``why`` is the reason
-    that the filters stay although weaker ones might suffice.
+    ``kind`` is its kind there, ``residual`` is what stands above then, in the problem's terms, and
+    ``stays`` says that the filters stay as they are. ``erases`` says that an error may disappear
+    that something around the function raises. ``claims`` says that the pre-filter is handed to a
+    source that may interpret it differently. ``why`` is the reason that the filters stay although
+    weaker ones might suffice.
     """
 
     kind: Kind
+    residual: Term
     stays: bool
     erases: bool
     claims: bool = False

@@ -33,7 +33,7 @@ from presieve.backend.open_plan import (
     plan_edit,
 )
 from presieve.backend.problems.problem import SiteProblem
-from presieve.backend.rewrite import SiteEdit, unreadable_columns
+from presieve.backend.rewrite import SiteEdit, unreadable_columns, why_copied
 from presieve.driver.cache.checked import Query
 from presieve.driver.cache.lookup import solution_of
 from presieve.driver.declare import declared_text, read_declared, valid_texts, with_declared
@@ -46,8 +46,9 @@ from presieve.driver.stages.replacements import settle_edits
 from presieve.driver.stages.scan_filters import readable_filters
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
-from presieve.ir.ops import sql_conjuncts
+from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.pushdown import Kind
+from presieve.ir.terms import Term
 from presieve.records import replace
 from presieve.sql.scan_filters import without_equalities
 
@@ -263,8 +264,13 @@ class _Search(Struct, frozen=True):
             return MAY_ERASE
         why = GUARDED if grounded.guard else _why_unquiet(site, valid) if called else edit.stays
         why = why or (INFERRED if inferred else "")
+        if not why and not edit.removed and sql_conjuncts(site.copied):
+            why = why_copied(site)
         stays = bool(why) or (solution.kind == "split" and not edit.removed)
-        return Rewrite(_kind(solution, stays=stays), stays, erases, claims, why), edit
+        left = (*sql_conjuncts(site.copied), *sql_conjuncts(solution.residual))
+        above = site.problem.where if stays else sql_conjunction(dict.fromkeys(left))
+        kind = _kind(solution, above, stays=stays)
+        return Rewrite(kind, above, stays, erases, claims, why), edit
 
 
 def _trust_claims(sources: Callable[[], Sources]) -> Sources:
@@ -287,8 +293,9 @@ def _why_unquiet(site: SiteProblem, valid: Collection[str]) -> str:
     )
 
 
-def _kind(solution: Solution, *, stays: bool) -> Kind:
-    """Return the kind of the rewrite, given whether the filters stay."""
+def _kind(solution: Solution, above: Term, *, stays: bool) -> Kind:
+    """Return the kind of the rewrite, given what stands above and whether it is the filters."""
     if not stays:
-        return solution.kind
+        more = solution.kind == "exact" and sql_conjuncts(above)
+        return "split" if more else solution.kind
     return "partial" if sql_conjuncts(solution.prefilter) else "none"
