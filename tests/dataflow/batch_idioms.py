@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 LOG = logging.getLogger(__name__)
 LIMITS = [10, 20, 30, 40, 50, 60, 70]
@@ -256,6 +257,81 @@ def mapped(batches):
     return map(_doubled, batches)
 
 
+def yielded_from(batches):
+    limit = 1
+    yield from (pdf[pdf["x"] > limit] for pdf in batches if len(pdf))
+
+
+def yielded_from_map(batches):
+    yield from map(_doubled, batches)
+
+
+def yielded_twice(batches):
+    for pdf in batches:
+        yield pdf[pdf["x"] > 1]
+        low = pdf[pdf["x"] < 1]
+        yield low
+        yield pdf
+
+
+def _from_nothing(pdf: Any) -> Any:
+    out = pd.DataFrame()
+    out["m"] = pdf["s"].str.upper()
+    for name in ("k", "x", "y", "s", "t"):
+        out[name] = pdf[name]
+    return out[out["m"].notna()]
+
+
+def built_from_nothing(batches):
+    for pdf in batches:
+        yield _from_nothing(pdf)
+
+
+def words_of_texts(batches):
+    for pdf in batches:
+        pdf["m"] = pdf["s"].str.split("a")
+        pdf = pdf.explode("m")
+        pdf["m"] = ["" if word is None else str(word) for word in pdf["m"]]
+        yield pdf
+
+
+def first_rows_from_nothing(batches):
+    """A new table takes the rows of a column, of which there are too few."""
+    for pdf in batches:
+        out = pd.DataFrame()
+        first = pdf.head(2)
+        for name in ("k", "x", "y", "s", "t"):
+            out[name] = first[name]
+        yield out
+
+
+def from_nothing_but_a_column(batches):
+    """The rows of a column that others do not have are missing."""
+    for pdf in batches:
+        out = pd.DataFrame()
+        first = pdf.head(2)
+        first["one"] = 1
+        out["m"] = first["one"]
+        for name in ("k", "x", "y", "s", "t"):
+            out[name] = pdf[name]
+        yield out
+
+
+def changed_between(batches):
+    for pdf in batches:
+        yield pdf
+        pdf["m"] = pdf["x"].max()
+        yield pdf
+
+
+def returned_in_vain(batches):
+    """What a generator returns is no item: of the second batch on, nothing comes."""
+    for pdf in batches:
+        yield pdf.head(1)
+        break
+    return (pdf for pdf in batches)
+
+
 def whole_batch_if_a_row_is_chosen(batches):
     for pdf in batches:
         if pdf[pdf["x"] > 1].empty:
@@ -308,7 +384,8 @@ def ended_without_rows(batches):
 
 KEEPING = (
     *(skipped_without_rows, given_if_there_are_rows, skipped_without_chosen_rows),
-    *(returned_generator, mapped),
+    *(returned_generator, mapped, yielded_from, yielded_from_map, yielded_twice),
+    *(built_from_nothing, words_of_texts),
     *(lists_by_row, lambdas_by_row, choices_by_row),
     *(constants, set_up_before, numbers_as_doubles),
     _matching(re.compile("^[a-z]")),
@@ -316,6 +393,7 @@ KEEPING = (
 SPOILED = (
     *(whole_batch_if_a_row_is_chosen, batch_if_a_row_is_chosen, marked_if_a_row_is_chosen),
     *(several_chosen, marked_by_the_part_before, ended_without_rows),
+    *(first_rows_from_nothing, from_nothing_but_a_column, changed_between, returned_in_vain),
     *(by_size, counted, in_a_list, first_only, stopped, filled_from_above),
     *(table_filled_from_above, integers_if_all_are, by_position, several_at_least),
     *(lengths_as_texts, quotients_as_texts, applied_to_chosen_rows, running_total),

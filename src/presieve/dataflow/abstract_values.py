@@ -119,6 +119,7 @@ class AbstractColumn(Struct, frozen=True):
     its items may be. ``text``: they are texts, in a column of objects. ``plain``: items are texts,
     dates or decimals of the input, or missing, whose values do not depend on what stands beside
     them. ``named``: the labels are texts of the program. ``fixed``: the items depend on no row.
+    ``text_lists``: items are lists of texts, or missing.
     """
 
     keys: frozenset[str] = NO_KEYS
@@ -137,6 +138,7 @@ class AbstractColumn(Struct, frozen=True):
     plain: bool = False
     named: bool = False
     fixed: bool = False
+    text_lists: bool = False
 
 
 class Ref(Struct, frozen=True):
@@ -446,6 +448,7 @@ def join_columns(a: AbstractColumn, b: AbstractColumn) -> AbstractColumn:
         plain=a.plain and b.plain,
         named=a.named and b.named,
         fixed=a.fixed and b.fixed,
+        text_lists=a.text_lists and b.text_lists,
     )
 
 

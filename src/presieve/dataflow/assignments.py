@@ -203,19 +203,29 @@ def set_column(
     labelled = isinstance(value, AbstractColumn) and value.labelled and value.rows is not None
     if table.empty and labelled and isinstance(value, AbstractColumn):
         # The table takes the labels of the Series.
-        table = replace(table, rows=value.rows, index=value.index)
+        bare = not table.columns and table.rest is None
+        alone = bare and _are_rows_alone(s, value)
+        table = replace(table, rows=value.rows, index=value.index, rowwise=alone)
         s.update(owner, table)
     new_column = column_for(table, name, value)
     if not isinstance(value, AbstractColumn | AbstractScalar | AbstractTuple):
         a.observe(s, value, node, f"the column {name} is given what is not followed")
         if s.packages(value) is None:
             a.runs_unknown(f"the column {name}", "is given objects that are not known", node)
-    if not (table.filled or fits(table, value)) or (table.empty and labelled):
+    if not (table.filled or fits(table, value)) or (table.empty and labelled and table.columns):
         emptied = tuple((n, replace(c, keys=NO_KEYS, passes=None)) for n, c in table.columns)
         s.update(owner, replace(table, columns=emptied, rowwise=False))
         if not table.empty:
             a.note("keys", f"a table that may have no rows is given those of {name}", node)
     _put_column(s, owner, name, new_column)
+
+
+def _are_rows_alone(s: AnalysisState, column: AbstractColumn) -> bool:
+    """Whether it depends on each row alone if it is among those of a column, as a table says that
+    has the same rows.
+    """
+    of = None if column.rows is None else s.heap.get(column.rows)
+    return isinstance(of, Table) and of.rows == column.rows and of.rowwise
 
 
 def fits(table: Table, value: Value) -> bool:

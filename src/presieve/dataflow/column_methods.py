@@ -297,7 +297,9 @@ def _split(call: EvaluatedCall) -> Value | None:
         return _make_opaque(call)
     column = own_column(call)
     alone = column.rowwise and not column.mixed and all(map(is_fixed, call.values))
-    return AbstractColumn(rowwise=alone, rows=column.rows, labelled=column.labelled)
+    return AbstractColumn(
+        rowwise=alone, rows=column.rows, labelled=column.labelled, text_lists=not column.mixed
+    )
 
 
 @transfer("column", "extract")

@@ -459,9 +459,8 @@ def _yield(a: Analysis, node: ast.Yield, s: AnalysisState) -> Value:
         return OpaqueValue(reach_of(value))
     if a.request.form == "batches" and not (a.in_batches and a.breaks):
         a.branches_on(value, node)  # it is given once, after all batches or before them
+    # PySpark's worker converts it to Arrow and changes nothing in it (``serializers.py``).
     a.results.append(result_of(a, s, value, node))
-    # The consumer may change it.
-    s.spoil(reach_of(value))
     return NONE
 
 

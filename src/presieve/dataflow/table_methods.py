@@ -373,10 +373,12 @@ def _explode(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table 
     # A table without rows stays as it is, and so do the types of its columns.
     alone = alone and all(c.rowwise for n, c in table.columns if n in names)
     new_table = rows_of(table, place, shared=False, rowwise=alone)
-    columns = tuple(
-        (n, AbstractColumn(name=n, rows=place, rowwise=alone, mixed="any") if n in names else c)
-        for n, c in new_table.columns
-    )
+
+    def item(name: str, lists: AbstractColumn) -> AbstractColumn:
+        mixed: Mixed = "" if lists.text_lists else "any"
+        return AbstractColumn(name=name, rows=place, rowwise=alone, mixed=mixed)
+
+    columns = tuple((n, item(n, c) if n in names else c) for n, c in new_table.columns)
     return replace(new_table, columns=columns)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trusted. Functions that return an iterator, as functions that yield its items.
+"""Trusted. Functions that return an iterator, or yield from one, as functions that yield its items.
 
 What comes before the last statement runs when the function is called, and would run when the first
 item is asked for. Spark calls the function and asks for its items at once.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import inspect
 from collections.abc import Iterable, Iterator
 from itertools import count
 from types import FunctionType
@@ -16,13 +17,15 @@ from types import FunctionType
 
 def yielding(function: FunctionType, node: ast.FunctionDef) -> ast.FunctionDef | None:
     """Return the definition with ``for x in items: yield f(x)`` for its last statement, which
-    returns ``(f(x) for x in items)`` or ``map(f, items)``; None if it returns something else.
+    returns or yields from ``(f(x) for x in items)`` or ``map(f, items)``; None if its last
+    statement is another one.
     """
     *before, last = node.body
-    if not isinstance(last, ast.Return) or any(_returns(s) for s in before):
+    value = _iterator(last, yields=inspect.isgeneratorfunction(function))
+    if value is None or any(_returns(s) for s in before):
         return None
     names = _names([node.args, *before])
-    loop = _loop_of(function, last.value, names)
+    loop = _loop_of(function, value, names)
     if loop is None or names & _names(_targets(loop)):
         return None  # the variables of a generator expression are its own
     written = copy.copy(node)
@@ -30,7 +33,19 @@ def yielding(function: FunctionType, node: ast.FunctionDef) -> ast.FunctionDef |
     return written
 
 
-def _loop_of(function: FunctionType, value: ast.expr | None, names: set[str]) -> ast.stmt | None:
+def _iterator(last: ast.stmt, *, yields: bool) -> ast.expr | None:
+    """Return the iterator whose items a function gives at last. What a function with ``yield``
+    returns is no item.
+    """
+    match last:
+        case ast.Expr(ast.YieldFrom(value)) if yields:
+            return value
+        case ast.Return(value) if not yields:
+            return value
+    return None
+
+
+def _loop_of(function: FunctionType, value: ast.expr, names: set[str]) -> ast.stmt | None:
     match value:
         case ast.GeneratorExp(element, generators):
             body: ast.stmt = _yield(element)

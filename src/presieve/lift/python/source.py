@@ -56,7 +56,7 @@ class FunctionSource:
 def parse_function(function: FunctionType, *, generator: bool = False) -> FunctionSource:
     """Return the function's syntax tree, as the driver has it. Declines ``no-source``,
     ``source-mismatch``, ``not-a-function``. ``generator``: a function with ``yield`` is expected,
-    and one that returns a generator expression or ``map(f, items)`` is rewritten as one.
+    and one that ends with a generator expression or ``map(f, items)`` yields item by item.
 
     Decorators are not followed: the code object of ``function`` itself counts.
     """
@@ -89,11 +89,11 @@ def parse_function(function: FunctionType, *, generator: bool = False) -> Functi
             variables = ", ".join(inner.names)
             reason = f"{variables} is written outside the function"
             raise DeclineSignal("impure-global", reason, span_of(inner, name, lines))
-    if generator and not kind:
+    if generator:
         loop = yielding(function, node)
-        if loop is None:
+        if loop is None and not kind:
             raise DeclineSignal("not-a-function", "write the function with yield", span)
-        node = loop
+        node = node if loop is None else loop
     own = "".join(lines[code.co_firstlineno - 1 : node.end_lineno])
     return FunctionSource(node, name, textwrap.dedent(own), tuple(lines))
 
