@@ -596,7 +596,7 @@ def test_nothing_moves(rows: DataFrame) -> None:
         df.unpersist()
 
 
-def test_a_glance_at_the_plan(spark: SparkSession, rows: DataFrame) -> None:
+def test_a_plan_that_is_not_read(spark: SparkSession, rows: DataFrame) -> None:
     """Plans are read where a filter stands above a window or a limit."""
     gateway = ClassicGateway(spark)
     numbered = windowed(rows, NUMBER, "n")

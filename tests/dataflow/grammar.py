@@ -460,9 +460,33 @@ def batch_function(random: Random, name: str) -> str:
     if random.random() < 0.2:
         lines.append("        n = len(pdf)")
         lines.append("        pdf['y'] = n")
-    result = writer.pick("pdf", "pdf", f"pdf[{writer.mask('pdf')}]", "pdf[['k', 'x']]")
-    lines.append(f"        yield {result}")
+    lines += [f"        {line}" for line in _yields(writer)]
     return f"def {name}(it):\n" + "\n".join(lines) + "\n"
+
+
+def _yields(writer: Writer) -> list[str]:
+    """What a function of batches yields of its table: some of it, perhaps in several parts, or a
+    table that is built column by column.
+    """
+
+    def some() -> str:
+        return writer.pick("pdf", "pdf", f"pdf[{writer.mask('pdf')}]", "pdf[['k', 'x']]")
+
+    lines: list[str] = []
+    match writer.random.randrange(6):
+        case 0:
+            lines.append(f"yield {some()}")
+            if writer.random.random() < 0.4:
+                lines.append(
+                    f"pdf['{writer.column()}'] = {writer.pick('0', 'pdf.x', 'pdf.x.max()')}"
+                )
+        case 1:
+            source = writer.pick("pdf", "pdf", f"pdf[{writer.mask('pdf')}]", "pdf.head(2)")
+            lines += [f"part = {source}", "out = pd.DataFrame()"]
+            lines += [f"out['{n}'] = part['{n}']" for n in writer.random.sample(("k", "x", "s"), 2)]
+            lines.append(f"out['m'] = {writer.pick('part', 'pdf')}['t'] * 2")
+            return [*lines, f"yield {writer.pick('out', 'out[out.m > 2]')}"]
+    return [*lines, f"yield {some()}"]
 
 
 def helpers() -> str:

@@ -12,7 +12,12 @@ from presieve.dataflow.abstract_values import DATA
 from presieve.dataflow.libraries import of_function, of_method
 from presieve.dataflow.transfer_functions import TRANSFERS, find_transfer
 from presieve.lift.models.registry import DESCRIBED, FUNCTIONS, METHODS, SYNTAX
-from presieve.python_library.descriptions import Change, Description, ResultKind, list_names
+from presieve.python_library.descriptions import (
+    Change,
+    Description,
+    ResultKind,
+    descriptions_by_name,
+)
 from presieve.python_library.method_catalogue import CATALOGUE, Owner, describe
 
 assert OWNERS  # it imports all models
@@ -92,6 +97,6 @@ def test_methods_of_pandas_change_their_owner_only_as_python_objects_do() -> Non
 
 def test_a_name_is_described_once() -> None:
     row = Description(ResultKind.ONE)
-    assert list_names({"a b": row}, "m.") == {"m.a": row, "m.b": row}
+    assert descriptions_by_name({"a b": row}, "m.") == {"m.a": row, "m.b": row}
     with pytest.raises(AssertionError, match="described twice"):
-        list_names({"a b": row, "b c": row})
+        descriptions_by_name({"a b": row, "b c": row})

@@ -83,13 +83,13 @@ class PlanReader(SessionReader, Protocol):
     def analyze_plan(self, df: DataFrame) -> Handle:
         """Return the analyzed logical plan of a DataFrame."""
 
-    def glance(self, plan: Handle, *, skip_hopeless: bool) -> bool:
+    def may_have_site(self, plan: Handle, *, skip_hopeless: bool) -> bool:
         """Whether there may be a boundary below a filter in the plan; with ``skip_hopeless``,
         perhaps without boundaries past which clearly nothing moves. Costs less than reading the
         plan.
         """
 
-    def interesting(self, plan: Handle, *, skip_hopeless: bool) -> Node | None:
+    def tree_if_relevant(self, plan: Handle, *, skip_hopeless: bool) -> Node | None:
         """Return the plan as a tree, or None if there is nothing to do or report in it."""
 
     def tree(self, plan: Handle) -> Node:

@@ -165,7 +165,7 @@ def open_plan(gateway: Gateway, df: DataFrame, reading: Reading) -> Opened:
     opened = Opened(gateway, plan, reading)
     if reading.for_report:
         return _open_sites(opened)
-    if not gateway.glance(plan, skip_hopeless=reading.skip_hopeless):
+    if not gateway.may_have_site(plan, skip_hopeless=reading.skip_hopeless):
         return opened
     condensed = gateway.condense(plan) if reading.skip_hopeless else None
     if condensed is None:
@@ -207,7 +207,7 @@ def _open_sites(unread: Opened, decided: Collection[int] = ()) -> Opened:
     gateway, reading = unread.gateway, unread.reading
     unread = replace(unread, timezone="UTC", sites=(), notes=(), numbers=frozenset(), root=None)
     plan = _simplify(gateway, unread.plan)
-    root = gateway.interesting(plan, skip_hopeless=reading.skip_hopeless)
+    root = gateway.tree_if_relevant(plan, skip_hopeless=reading.skip_hopeless)
     if root is None:
         return unread
     python = gateway.calls_python(plan)

@@ -48,11 +48,11 @@ from presieve.dataflow.context import (
     AnalysisRequest,
     Effect,
     EvaluatedCall,
-    GaveUp,
     Given,
     Note,
     Returned,
     TableFacts,
+    TooLarge,
 )
 from presieve.dataflow.free_names import of_object, open_owner
 from presieve.dataflow.iteration import all_batches, first_table
@@ -109,7 +109,7 @@ def dataflow(request: AnalysisRequest) -> Dataflow:
         if request.form == "group":
             for value, state, _ in a.returns[-1]:
                 a.results.append(result_of(a, state, value, node))
-    except (GaveUp, RecursionError):
+    except (TooLarge, RecursionError):
         return _give_up(a, "the function is too large to be followed", node)
     if not is_every_closure_followed(a):
         why = "a function inside of it uses its variables, and not all of its calls are followed"

@@ -42,7 +42,7 @@ OUTSIDE = -1
 """The first part of the sites of objects that exist before the function is called."""
 
 
-class GaveUp(Exception):
+class TooLarge(Exception):
     """The function is too large to be followed."""
 
 

@@ -20,7 +20,7 @@ from presieve.dataflow.abstract_values import (
 from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.assignments import bind
 from presieve.dataflow.by_row.row_closures import is_closed_comprehension, loosen, names_stored
-from presieve.dataflow.context import Analysis, GaveUp, constant_of
+from presieve.dataflow.context import Analysis, TooLarge, constant_of
 from presieve.dataflow.iteration import item_of, listed_items, rounds, rows_of
 
 _DEEP = 6
@@ -197,7 +197,7 @@ def _evaluate_items(
     s.env[hidden] = AbstractTuple(())
     for item in listed.items:
         if rounds(a, s, over, generator.iter) != listed:
-            raise GaveUp  # it changes the items that it iterates over
+            raise TooLarge  # it changes the items that it iterates over
         bind(a, s, target, item)
         conditions = [constant_of(s, a.evaluator.evaluate(a, test, s)) for test in generator.ifs]
         if False in conditions:

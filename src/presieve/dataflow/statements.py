@@ -42,7 +42,7 @@ from presieve.dataflow.by_row.row_closures import (
     is_closed_loop,
     loosen,
 )
-from presieve.dataflow.context import Analysis, GaveUp, Returned, constant_of, leaves
+from presieve.dataflow.context import Analysis, Returned, TooLarge, constant_of, leaves
 from presieve.dataflow.iteration import item_of, rounds, rows_of
 
 _STEPS = 20_000
@@ -55,7 +55,7 @@ def block(a: Analysis, body: Iterable[ast.stmt], s: AnalysisState) -> bool:
     for statement in body:
         a.steps += 1
         if a.steps > _STEPS:
-            raise GaveUp
+            raise TooLarge
         _may_raise(a, s)
         goes_on = _run_statement(a, statement, s)
         _may_raise(a, s)
@@ -266,7 +266,7 @@ def loop(
             break
         s.become(entry)
     else:
-        raise GaveUp
+        raise TooLarge
     over = s.copy()
     goes_on = block(a, orelse, over)
     return _meet(s, [*([over] if goes_on else []), *exits])
@@ -290,7 +290,7 @@ def _unroll(a: Analysis, node: ast.For, s: AnalysisState, over: Value) -> bool:
     assert listed is not None
     for item in listed.items:
         if rounds(a, s, over, node.iter) != listed:
-            raise GaveUp  # the loop changes the items that it iterates over
+            raise TooLarge  # the loop changes the items that it iterates over
         if not listed.whole:
             ended.append(s.copy())
         bind(a, s, node.target, item)

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping
 
 from presieve.python_library.descriptions import Change
-from presieve.python_library.method_catalogue import describe
+from presieve.python_library.method_catalogue import POSITIONALS_READ, describe
 
 _CLASSES = (
     *("builtins.dict.", "builtins.list.", "builtins.set.", "collections.", "pandas.DataFrame."),
@@ -66,15 +66,4 @@ def may_write_argument(name: str, count: int) -> bool:
     """Return whether a method of an array may write to one of its arguments by position, of which
     there are ``count``, as ``array.clip(0, 1, out)`` does.
     """
-    return count > _MOST_READ.get(name, 1)
-
-
-_MOST_READ = {
-    **dict.fromkeys(("between", "combine", "replace", "slice", "pad", "split", "rsplit"), 3),
-    **dict.fromkeys(("clip", "where", "mask", "quantile", "apply", "map", "get", "fillna"), 2),
-    **dict.fromkeys(("contains", "match", "fullmatch", "rolling", "ewm", "groupby", "merge"), 9),
-    **dict.fromkeys(("ljust", "rjust", "find", "rename", "query", "pivot_table", "melt"), 9),
-    **dict.fromkeys(("drop", "insert", "reindex", "assign", "agg", "aggregate", "pipe"), 9),
-    **dict.fromkeys(("sort_values", "nlargest", "nsmallest", "drop_duplicates", "sample"), 9),
-}
-"""How many arguments by position methods have that only read them, if more than one."""
+    return count > POSITIONALS_READ.get(name, 1)

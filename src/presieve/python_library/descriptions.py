@@ -52,7 +52,9 @@ class Description(Struct, frozen=True):
 NOT_DESCRIBED = Description(ResultKind.UNKNOWN)
 
 
-def list_names(rows: Mapping[str, Description], module: str = "") -> dict[str, Description]:
+def descriptions_by_name(
+    rows: Mapping[str, Description], module: str = ""
+) -> dict[str, Description]:
     """Split rows of names. ``module`` is the path of the module of functions."""
     pairs = [(module + name, facts) for names, facts in rows.items() for name in names.split()]
     assert len(dict(pairs)) == len(pairs), "a name is described twice"

@@ -16,7 +16,7 @@ from presieve.python_library.descriptions import (
     Change,
     Description,
     ResultKind,
-    list_names,
+    descriptions_by_name,
 )
 
 Owner: TypeAlias = Literal[
@@ -55,6 +55,16 @@ _COLUMN = {
     "cumcount removeprefix partition": NOT_DESCRIBED,
 }
 """Methods of Series and arrays, and of their ``str`` and ``dt``."""
+
+POSITIONALS_READ = {
+    **dict.fromkeys(("between", "combine", "replace", "slice", "pad", "split", "rsplit"), 3),
+    **dict.fromkeys(("clip", "where", "mask", "quantile", "apply", "map", "get", "fillna"), 2),
+    **dict.fromkeys(("contains", "match", "fullmatch", "rolling", "ewm", "groupby", "merge"), 9),
+    **dict.fromkeys(("ljust", "rjust", "find", "rename", "query", "pivot_table", "melt"), 9),
+    **dict.fromkeys(("drop", "insert", "reindex", "assign", "agg", "aggregate", "pipe"), 9),
+    **dict.fromkeys(("sort_values", "nlargest", "nsmallest", "drop_duplicates", "sample"), 9),
+}
+"""How many arguments by position a method reads and does not write to, if more than one."""
 
 _TABLE = {
     "fillna astype round abs": Description(ResultKind.EACH, separate=True, overwrites=True),
@@ -185,17 +195,17 @@ _FUNCTIONS = {
 """Functions by the path of their module."""
 
 CATALOGUE: Mapping[Owner, dict[str, Description]] = {
-    "column": list_names(_COLUMN),
-    "table": list_names(_TABLE),
-    "groups": list_names(_GROUPS),
-    "window": list_names(_WINDOW),
-    "dates": list_names(_DATES),
-    "object": list_names(_OBJECT),
-    "logger": list_names(_LOGGER),
+    "column": descriptions_by_name(_COLUMN),
+    "table": descriptions_by_name(_TABLE),
+    "groups": descriptions_by_name(_GROUPS),
+    "window": descriptions_by_name(_WINDOW),
+    "dates": descriptions_by_name(_DATES),
+    "object": descriptions_by_name(_OBJECT),
+    "logger": descriptions_by_name(_LOGGER),
     "function": {
         path: description
         for module, rows in _FUNCTIONS.items()
-        for path, description in list_names(rows, module).items()
+        for path, description in descriptions_by_name(rows, module).items()
     },
 }
 """All descriptions: of methods by the kind of their owner and by name, of functions by path."""

@@ -12,7 +12,7 @@ from presieve.ir.terms import Scope, Var
 from presieve.sql import catalyst, catalyst_values
 from presieve.sql.expressions import aggregating, basics, condition_fold, numeric, predicates
 from presieve.sql.expressions.catalogue import CATALOGUE, UNLISTED, find_entry
-from presieve.sql.expressions.entry import PACKAGE, Entry, always
+from presieve.sql.expressions.entry import PACKAGE, Entry, never_raising
 from presieve.sql.expressions.raising import can_raise
 from presieve.sql.monotone import READERS
 
@@ -82,7 +82,7 @@ def test_classes_are_found_by_their_full_names() -> None:
     assert find_entry(PACKAGE + "aggregate.Max") is aggregating.MAX
     for name in ("Literal", "org.example.Literal", PACKAGE, PACKAGE + "Uuid", ""):
         assert find_entry(name) is UNLISTED
-    assert not UNLISTED.total
+    assert not UNLISTED.never_raises
 
 
 def functions(spark: SparkSession) -> Iterator[Any]:
@@ -147,7 +147,7 @@ def test_a_planted_expression_is_known_to_its_readers(monkeypatch: pytest.Monkey
     x = Var(Scope.ROW, "x", Option(FLOAT))
     assert can_raise(TREE)
     assert isinstance(catalyst.expression(TREE, {1: x}, "UTC"), Declined)
-    entry = always("Planted", 1)
+    entry = never_raising("Planted", 1)
     monkeypatch.setitem(CATALOGUE, PLANTED, entry)
     assert not can_raise(TREE)
     assert isinstance(catalyst.expression(TREE, {1: x}, "UTC"), Declined)

@@ -73,20 +73,20 @@ ROW_BY_ROW = frozenset((FILTER, PROJECT, *_RENAMING))
 
 _PLANS = "org.apache.spark.sql.catalyst.plans."
 _BOTH = (0, 1)
-_EXTENDED = {
+_PRESERVED_SIDES = {
     _PLANS + name: sides
     for name, sides in (
         *(("Inner$", _BOTH), ("Cross$", _BOTH), ("LeftOuter$", (0,)), ("RightOuter$", (1,))),
         *(("LeftSemi$", (0,)), ("LeftAnti$", (0,))),
     )
 }
-"""Sides of joins whose every row comes out with its partners, as it is, or not at all."""
-_NULL_EXTENDED = {
+"""Sides of joins whose rows come out unchanged, any number of times."""
+_NULLABLE_SIDES = {
     _PLANS + name: sides
     for name, sides in (("LeftOuter$", (1,)), ("RightOuter$", (0,)), ("FullOuter$", _BOTH))
 }
 """Sides of joins that are NULL where a row of the other side has no partner."""
-_PARTNERS = {
+_MATCHED_SIDES = {
     _PLANS + name: sides
     for name, sides in (
         *(("Inner$", _BOTH), ("Cross$", _BOTH), ("LeftOuter$", (1,)), ("RightOuter$", (0,))),
@@ -98,12 +98,12 @@ _PARTNERS = {
 
 def preserved_sides(node: Node) -> tuple[int, ...]:
     """Return the sides of a join whose rows come out as they are, any number of times."""
-    return _EXTENDED.get(str(node.fields["joinType"].get("object")), ())
+    return _PRESERVED_SIDES.get(str(node.fields["joinType"].get("object")), ())
 
 
 def matched_sides(node: Node) -> tuple[int, ...]:
     """Return the sides of a join whose rows have influence only where the condition is true."""
-    return _PARTNERS.get(str(node.fields["joinType"].get("object")), ())
+    return _MATCHED_SIDES.get(str(node.fields["joinType"].get("object")), ())
 
 
 _LEFT_ALONE = (_PLANS + "LeftSemi$", _PLANS + "LeftAnti$")
@@ -248,9 +248,9 @@ def _join(above: OperatorAbove) -> Operator | None:
     variables = ((number, variable_of(attribute_of(own))) for number, own in equal.items())
     pairs = tuple((number, own) for number, own in variables if own is not None)
     for sides, side in (
-        (_EXTENDED, JoinPreserved),
-        (_NULL_EXTENDED, JoinNullable),
-        (_PARTNERS, JoinExistence),
+        (_PRESERVED_SIDES, JoinPreserved),
+        (_NULLABLE_SIDES, JoinNullable),
+        (_MATCHED_SIDES, JoinExistence),
     ):
         if child in sides.get(kind, ()):
             return side(columns, _reads(node), on, pairs)

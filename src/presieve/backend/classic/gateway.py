@@ -127,7 +127,7 @@ class ClassicGateway(JvmPlans):
             _analyzed[df] = _execution(df).analyzed()
         return _analyzed[df]
 
-    def glance(self, plan: Handle, *, skip_hopeless: bool) -> bool:
+    def may_have_site(self, plan: Handle, *, skip_hopeless: bool) -> bool:
         """Implement :class:`Gateway`. There is no boundary without a Python function or a filter
         above an aggregate.
         """
@@ -137,7 +137,7 @@ class ClassicGateway(JvmPlans):
             return False
         return filters_an_aggregate(self, plan, skip_hopeless=skip_hopeless)
 
-    def interesting(self, plan: Handle, *, skip_hopeless: bool) -> Node | None:
+    def tree_if_relevant(self, plan: Handle, *, skip_hopeless: bool) -> Node | None:
         text = self.json(plan)
         is_interesting = has_boundaries(text, skip_hopeless=skip_hopeless)
         return self._read_tree(plan, text) if is_interesting else None

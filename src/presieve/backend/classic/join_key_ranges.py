@@ -280,7 +280,7 @@ def _is_known(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -
     view = PlanView(gateway, plan, root)
     if dropped_by_columns(view, node_at(root, of.path[:-1])) is not None:
         return False
-    if not _is_modern(gateway, plan, root, of):
+    if not _cannot_lose_by_early_days(gateway, plan, root, of):
         return False
     rows = _rows(gateway, gateway.node(plan, nodes[-1].path))
     if rows is None or rows > MAX_ROWS or not gateway.repeatable(gateway.node(plan, of.other)):
@@ -291,10 +291,12 @@ def _is_known(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -
         return False
 
 
-def _is_modern(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -> bool:
-    """Whether old extremes of the other side cannot make a scan lose rows of the large side. Scans
-    compare with old days and moments as with any others (:mod:`presieve.semantics.scan`), but not
-    with later ones.
+def _cannot_lose_by_early_days(
+    gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange
+) -> bool:
+    """Whether days before 1582 on the other side cannot make a scan lose rows of the large side.
+    Scans compare early days and moments with each other as any others
+    (:mod:`presieve.semantics.scan`), but not with later ones.
     """
     if not may_lose_by(of.column.type):
         return True

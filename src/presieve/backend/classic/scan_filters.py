@@ -225,7 +225,7 @@ def open_functions(gateway: Gateway, df: DataFrame) -> RowSources | None:
     if not isinstance(gateway, ClassicGateway):
         return None
     plan = gateway.analyze_plan(df)
-    if not gateway.glance(plan, skip_hopeless=True) and not gateway.has_filtered(plan):
+    if not gateway.may_have_site(plan, skip_hopeless=True) and not gateway.has_filtered(plan):
         return None
     if not _may_derive(gateway, plan, lambda text: _computes(text) or _AGGREGATED.search(text)):
         return None

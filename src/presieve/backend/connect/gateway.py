@@ -96,11 +96,11 @@ class ConnectGateway:
                 self._right[k] = server_sql.is_right(self._client, queries[k], replacement)
         return server_sql.put_in(relation, {k: m for k, m in read.items() if self._right[k]})
 
-    def glance(self, plan: Operator, *, skip_hopeless: bool) -> bool:
+    def may_have_site(self, plan: Operator, *, skip_hopeless: bool) -> bool:
         """Always true: reading the plan costs no call of the server."""
         return True
 
-    def interesting(self, plan: Operator, *, skip_hopeless: bool) -> Node | None:
+    def tree_if_relevant(self, plan: Operator, *, skip_hopeless: bool) -> Node | None:
         nothing = plan.kind == _UNREAD and not plan.fields[NOTES]
         return None if nothing else resolved_plan.as_tree(plan)
 

@@ -30,6 +30,9 @@ from presieve.plan.algebra import Attribute, attribute_id
 from presieve.records import replace
 from presieve.semantics.windows import HERE, Window, WindowFrame, of_row
 
+WINDOW_FRAME = "window-frame"
+"""The code of the reason that no filter can go below a window."""
+
 
 class WindowSite(FilteredSite, frozen=True):
     """A window; its filters are over KEY. Spark itself moves those over the columns ``by_spark``
@@ -56,7 +59,7 @@ def read_window_site(context: SiteContext, site: Site) -> WindowSite:
     where = to_scope(condition, Scope.ROW, Scope.KEY)
     if not sql_conjuncts(where):
         reason = "the filter reads only what it computes from the rows of a partition"
-        raise DeclineSignal("window-frame", reason)
+        raise DeclineSignal(WINDOW_FRAME, reason)
     read = set(variables(where, *window.partition, *(k.value for k in window.order)))
     guarded = is_guarded_by(site, _unmoved_conjuncts(site))
     side = context.side(below, inputs, read, guarded=guarded)

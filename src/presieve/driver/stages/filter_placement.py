@@ -20,7 +20,7 @@ from presieve.backend.filter_placement.opening import (
     open_operators,
     with_filters,
 )
-from presieve.backend.filter_placement.windows import WindowSite
+from presieve.backend.filter_placement.windows import WINDOW_FRAME, WindowSite
 from presieve.backend.rewrite import Predicate
 from presieve.backend.statistics.edits import ask_about_scan
 from presieve.certificate.certificate import Certificate
@@ -215,9 +215,6 @@ def _why_not(site: AnySite) -> Declined | None:
         reason = "rows that pass the filter need rows that it drops, by their place in the window"
     return Declined(WINDOW_FRAME, reason)
 
-
-WINDOW_FRAME = "window-frame"
-"""The code of the reason that no filter can go below a window."""
 
 _OF_ONE_SIDE = (
     "the filter reads a column of one side that is no key of the join, so that rows of the other "

@@ -35,7 +35,7 @@ from presieve.errors import Declined
 
 READABLE = Pass("filters above functions", add_readable_filters)
 """Add what follows from conditions that proofs do not read, right above functions and joins."""
-READING = Pass("the reading of the plan", read_plan, reported=True)
+READING = Pass("plan reading", read_plan, reported=True)
 """Read the plan, a large one in its condensed form first."""
 BELOW = Pass("filters below windows and joins", add_filters_below)
 """Copy filters below windows, limits, outer joins, INTERSECT and EXCEPT."""
@@ -45,7 +45,7 @@ ROWS = Pass("functions of rows as expressions", replace_row_functions)
 """Replace Python by expressions of Spark."""
 GROUPS = Pass("functions of groups as aggregates", replace_group_functions)
 """Replace Python by aggregates of Spark."""
-COLUMNS = Pass("the choice of columns", prune_columns, reported=True)
+COLUMNS = Pass("column pruning", prune_columns, reported=True)
 """Leave out columns that a function of tables does not read."""
 DERIVED = Pass("derived filters", add_derived_filters)
 """Add intervals of columns right above files."""
@@ -89,7 +89,7 @@ def run_passes(
         name, objection = refused
         if name == PREFILTERS and objection.kind == "read" and REMOVAL not in off:
             name = REMOVAL
-        off[name] = Declined(TAKEN_BACK, f"{objection.reason}, so {name} are left out")
+        off[name] = Declined(TAKEN_BACK, f"{objection.reason}; left out: {name}")
 
 
 def _run_once(state: PlanState) -> PlanState | Declined:

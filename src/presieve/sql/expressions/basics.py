@@ -3,21 +3,21 @@
 
 from __future__ import annotations
 
-from presieve.sql.expressions.entry import Entry, always
+from presieve.sql.expressions.entry import Entry, never_raising
 
-ATTRIBUTE = always("AttributeReference", 0)
-LITERAL = always("Literal", 0)
-ALIAS = always("Alias", 1)
-SORT_ORDER = always("SortOrder")
+ATTRIBUTE = never_raising("AttributeReference", 0)
+LITERAL = never_raising("Literal", 0)
+ALIAS = never_raising("Alias", 1)
+SORT_ORDER = never_raising("SortOrder")
 CAST = Entry("Cast", 1)
 RAISE_ERROR = Entry("RaiseError")
 
-WITH = always("With", 2)
-COMMON_DEFINITION = always("CommonExpressionDef", 1)
-COMMON_REFERENCE = always("CommonExpressionRef", 0)
+WITH = never_raising("With", 2)
+COMMON_DEFINITION = never_raising("CommonExpressionDef", 1)
+COMMON_REFERENCE = never_raising("CommonExpressionRef", 0)
 
-ONE_OF = always("presieve.OneOf")
+ONE_OF = never_raising("presieve.OneOf")
 """Not Spark's. Stands for a column with the value of one of the children, whichever it is."""
-IN_BETWEEN = always("presieve.Between")
+IN_BETWEEN = never_raising("presieve.Between")
 """Not Spark's. Stands for a column with a value from one child's to the other's, never NULL."""
 GENERATED = (ONE_OF, IN_BETWEEN)

@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-from presieve.sql.expressions.entry import always
+from presieve.sql.expressions.entry import never_raising
 
-CASE = always("CaseWhen")
-IF = always("If", 3)
+CASE = never_raising("CaseWhen")
+IF = never_raising("If", 3)
 CASES = (CASE, IF)
 """Conditions and values alternate, and the last value may have no condition."""
-COALESCE = always("Coalesce")
-GREATEST = always("Greatest")
-LEAST = always("Least")
+COALESCE = never_raising("Coalesce")
+GREATEST = never_raising("Greatest")
+LEAST = never_raising("Least")
 
-NVL = always("Nvl", 1)
-NVL2 = always("Nvl2", 1)
-NULL_IF = always("NullIf", 1)
+NVL = never_raising("Nvl", 1)
+NVL2 = never_raising("Nvl2", 1)
+NULL_IF = never_raising("NullIf", 1)
 REPLACED = (NVL, NVL2, NULL_IF)
 """The only child of these is the expression that they stand for."""
-NULL_IF_RESULT = always("NullIfResult", 2)
+NULL_IF_RESULT = never_raising("NullIfResult", 2)

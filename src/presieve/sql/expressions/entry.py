@@ -29,8 +29,8 @@ class Entry:
 
     ``name`` is the class below :data:`PACKAGE`, and ``also`` another class of the same meaning.
     ``arity`` is the number of operands (None: any), ``op`` the operator in the IR, ``sql`` the name
-    in SQL, ``result`` the type if it is always the same. ``total``: whether it never raises by
-    itself, with ANSI mode on or off, or for which types of operands it never raises; for some
+    in SQL, ``result`` the type if it is always the same. ``never_raises``: it raises nothing
+    by itself, with ANSI mode on or off, or for which types of operands it does not; for some
     classes more is known (:mod:`presieve.sql.expressions.raising`).
     """
 
@@ -40,7 +40,7 @@ class Entry:
     sql: str = ""
     result: str = ""
     nulls: WhenNull = WhenNull.UNKNOWN
-    total: bool | tuple[str, ...] = False
+    never_raises: bool | tuple[str, ...] = False
     also: str = ""
 
     @property
@@ -60,6 +60,6 @@ def class_names(entries: Collection[Entry]) -> frozenset[str]:
     return frozenset(entry.class_name for entry in entries)
 
 
-def always(name: str, arity: int | None = None, *, sql: str = "", result: str = "") -> Entry:
+def never_raising(name: str, arity: int | None = None, *, sql: str = "", result: str = "") -> Entry:
     """The entry of a class that never raises."""
-    return Entry(name, arity, sql=sql, result=result, total=True)
+    return Entry(name, arity, sql=sql, result=result, never_raises=True)

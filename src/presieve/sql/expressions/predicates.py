@@ -7,16 +7,16 @@ The scan filters of Spark's data sources have the names of these classes.
 from __future__ import annotations
 
 from presieve.ir.terms import Op
-from presieve.sql.expressions.entry import Entry, WhenNull, always
+from presieve.sql.expressions.entry import Entry, WhenNull, never_raising
 
-AND = Entry("And", 2, Op.SQL_AND, nulls=WhenNull.OF_NULL, total=True)
-OR = Entry("Or", 2, Op.SQL_OR, nulls=WhenNull.OF_NULL, total=True)
-NOT = Entry("Not", 1, Op.SQL_NOT, nulls=WhenNull.OF_NULL, total=True)
+AND = Entry("And", 2, Op.SQL_AND, nulls=WhenNull.OF_NULL, never_raises=True)
+OR = Entry("Or", 2, Op.SQL_OR, nulls=WhenNull.OF_NULL, never_raises=True)
+NOT = Entry("Not", 1, Op.SQL_NOT, nulls=WhenNull.OF_NULL, never_raises=True)
 LOGIC = (AND, OR, NOT)
 
 
 def _comparison(name: str, op: Op, nulls: WhenNull = WhenNull.STRICT) -> Entry:
-    return Entry(name, 2, op, nulls=nulls, total=True)
+    return Entry(name, 2, op, nulls=nulls, never_raises=True)
 
 
 EQUAL = _comparison("EqualTo", Op.SQL_EQ)
@@ -43,12 +43,12 @@ OPPOSITE = {
 }
 """The comparison that is true if this one is false."""
 
-BETWEEN = always("Between", 1)
+BETWEEN = never_raising("Between", 1)
 """Its only child is the two comparisons that it stands for."""
-IN = Entry("In", nulls=WhenNull.OF_NULL, total=True)
-IN_SET = always("InSet", 1)
+IN = Entry("In", nulls=WhenNull.OF_NULL, never_raises=True)
+IN_SET = never_raising("InSet", 1)
 """``In`` with a set of constants, which is not one of the children."""
-IS_NULL = Entry("IsNull", 1, nulls=WhenNull.NEVER, total=True)
-IS_NOT_NULL = Entry("IsNotNull", 1, nulls=WhenNull.NEVER, total=True)
-IS_NAN = Entry("IsNaN", 1, nulls=WhenNull.NEVER, total=True)
-AT_LEAST_N_NON_NULLS = Entry("AtLeastNNonNulls", nulls=WhenNull.NEVER, total=True)
+IS_NULL = Entry("IsNull", 1, nulls=WhenNull.NEVER, never_raises=True)
+IS_NOT_NULL = Entry("IsNotNull", 1, nulls=WhenNull.NEVER, never_raises=True)
+IS_NAN = Entry("IsNaN", 1, nulls=WhenNull.NEVER, never_raises=True)
+AT_LEAST_N_NON_NULLS = Entry("AtLeastNNonNulls", nulls=WhenNull.NEVER, never_raises=True)

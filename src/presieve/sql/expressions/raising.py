@@ -49,10 +49,10 @@ def _never_raises(node: ExprNode) -> bool:
     if node.name == MEANING:
         # An expression whose meaning is known consists of expressions that do not raise.
         return node.fields.get("total") is True
-    condition, total = CONDITIONS.get(node.entry), node.entry.total
+    condition, quiet = CONDITIONS.get(node.entry), node.entry.never_raises
     if condition is not None:
         return condition(node)
-    return total if isinstance(total, bool) else _has_operands_of(node, total)
+    return quiet if isinstance(quiet, bool) else _has_operands_of(node, quiet)
 
 
 def _nodes(tree: Sequence[Mapping[str, object]]) -> Iterator[ExprNode]:
