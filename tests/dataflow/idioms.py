@@ -801,6 +801,83 @@ def melted_in_the_way(pdf):
     return long[["k"]]
 
 
+def _others(pdf):
+    return pdf[["t"]].rename(columns={"t": "k"})
+
+
+def in_one_of_the_records(pdf):
+    records = _others(pdf).to_dict("records")
+    records[0]["k"] = pdf["k"].iloc[0]
+    return pd.DataFrame(records)
+
+
+def in_a_record_that_is_emptied(pdf):
+    records = _others(pdf).to_dict("records")
+    first = records[0]
+    first.pop("k")
+    first["k"] = pdf["k"].iloc[0]
+    return pd.DataFrame(records)
+
+
+def in_one_of_the_dicts(pdf):
+    dicts = [{"k": t} for t in pdf["t"]]
+    dicts[0]["k"] = pdf["k"].iloc[0]
+    return pd.DataFrame(dicts)
+
+
+def in_one_of_the_dicts_by_update(pdf):
+    dicts = [dict(k=t, n=1) for t in pdf["t"] if t is not None]
+    dicts[-1].update({"k": pdf["k"].iloc[0]})
+    return pd.DataFrame(dicts)
+
+
+def in_one_of_the_dicts_of_a_dict(pdf):
+    dicts = {n: {"k": t} for n, t in enumerate(pdf["t"])}
+    dicts[0]["k"] = pdf["k"].iloc[0]
+    return pd.DataFrame(list(dicts.values()))
+
+
+def _record(number):
+    return {"k": number}
+
+
+def in_one_of_those_of_a_function(pdf):
+    dicts = [_record(t) for t in pdf["t"]]
+    first = dicts[0]
+    first["k"] = pdf["k"].iloc[0]
+    return pd.DataFrame(dicts)
+
+
+def in_one_of_the_mapped(pdf):
+    dicts = list(map(_record, pdf["t"]))
+    dicts[0]["k"] = pdf["k"].iloc[0]
+    return pd.DataFrame(dicts)
+
+
+def in_one_of_the_generated(pdf):
+    dicts = list({"k": t} for t in pdf["t"])
+    dicts[0]["k"] = pdf["k"].iloc[0]
+    return pd.DataFrame(dicts)
+
+
+def in_one_of_the_nested(pdf):
+    lists = [[{"k": t}] for t in pdf["t"]]
+    lists[0][0]["k"] = pdf["k"].iloc[0]
+    return pd.DataFrame([dicts[0] for dicts in lists])
+
+
+def in_one_of_the_tables(pdf):
+    tables = [part for _, part in _others(pdf).groupby("k")]
+    tables[0]["k"] = pdf["k"].iloc[0]
+    return pd.concat(tables)
+
+
+def in_one_of_the_new_tables(pdf):
+    tables = [pd.DataFrame({"k": [t]}) for t in pdf["t"]]
+    tables[0]["k"] = pdf["k"].iloc[0]
+    return pd.concat(tables)
+
+
 RAISING = [label_in_the_way, inserted_in_the_way, melted_in_the_way]
 WITH_LEVELS = [levels_by_a_dict, levels_by_a_list, levels_of_a_flat_table]
 SPOILED = [
@@ -808,5 +885,6 @@ SPOILED = [
     for f in list(globals().values())
     if getattr(f, "__module__", "") == __name__
     and f not in (*KEEPING, *WITH_LEVELS, *RAISING)
-    and f.__name__ not in ("cleaned", "overwrite", "_with_names")
+    and not f.__name__.startswith("_")
+    and f.__name__ not in ("cleaned", "overwrite")
 ]
