@@ -332,6 +332,29 @@ def returned_in_vain(batches):
     return (pdf for pdf in batches)
 
 
+def in_the_first_record(batches):
+    for pdf in batches:
+        records = pdf.to_dict("records")
+        records[0]["t"] = 7
+        yield pd.DataFrame(records, columns=["k", "x", "y", "s", "t"])
+
+
+def in_the_last_dict_by_update(batches):
+    for pdf in batches:
+        dicts = [{"k": r.k, "x": r.x, "y": r.y, "s": r.s, "t": r.t} for r in pdf.itertuples()]
+        last = dicts[-1]
+        last.update({"t": 7})
+        yield pd.DataFrame(dicts, columns=["k", "x", "y", "s", "t"])
+
+
+def in_each_record(batches):
+    for pdf in batches:
+        records = pdf.to_dict("records")
+        for record in records:
+            record["m"] = str(record["s"])
+        yield pd.DataFrame(records, columns=["k", "x", "y", "s", "t", "m"])
+
+
 def whole_batch_if_a_row_is_chosen(batches):
     for pdf in batches:
         if pdf[pdf["x"] > 1].empty:
@@ -385,7 +408,7 @@ def ended_without_rows(batches):
 KEEPING = (
     *(skipped_without_rows, given_if_there_are_rows, skipped_without_chosen_rows),
     *(returned_generator, mapped, yielded_from, yielded_from_map, yielded_twice),
-    *(built_from_nothing, words_of_texts),
+    *(built_from_nothing, words_of_texts, in_each_record),
     *(lists_by_row, lambdas_by_row, choices_by_row),
     *(constants, set_up_before, numbers_as_doubles),
     _matching(re.compile("^[a-z]")),
@@ -394,6 +417,7 @@ SPOILED = (
     *(whole_batch_if_a_row_is_chosen, batch_if_a_row_is_chosen, marked_if_a_row_is_chosen),
     *(several_chosen, marked_by_the_part_before, ended_without_rows),
     *(first_rows_from_nothing, from_nothing_but_a_column, changed_between, returned_in_vain),
+    *(in_the_first_record, in_the_last_dict_by_update),
     *(by_size, counted, in_a_list, first_only, stopped, filled_from_above),
     *(table_filled_from_above, integers_if_all_are, by_position, several_at_least),
     *(lengths_as_texts, quotients_as_texts, applied_to_chosen_rows, running_total),

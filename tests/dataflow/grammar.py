@@ -344,9 +344,30 @@ class Writer:
             ]
         return self.random.choice(options)
 
+    def records(self, f: str, depth: int) -> None:
+        """A table of objects that stand for rows, of which some are changed."""
+        name, rows = self.new("f"), self.new("r")
+        fields = f"{{'k': {self.pick('r.k', 'r.s', 'r.t')}, 'x': r.x, 't': r.t}}"
+        objects = self.pick(f"{f}.to_dict('records')", f"[{fields} for r in {f}.itertuples()]")
+        self.add(f"{rows} = {objects}", depth)
+        change = f"['{self.pick('k', 'x', 'm')}'] = {self.scalar()}"
+        match self.random.randrange(4):
+            case 0:
+                self.add(f"{rows}[{self.pick('0', '-1')}]{change}", depth)
+            case 1:
+                self.add(f"for r in {rows}:", depth)
+                self.add(f"r{change}", depth + 1)
+            case 2:
+                self.add(f"first = {rows}[0]", depth)
+                self.add(f"first.update({{'k': {self.scalar()}}})", depth)
+        self.add(f"{name} = pd.DataFrame({rows}, columns=['k', 'x', 't', 'm'])", depth)
+        self.add(f"{name}['s'] = 'a'", depth)
+        if depth == 1:
+            self.frames.append(name)
+
     def nested(self, f: str, depth: int) -> None:
         kind = self.pick(
-            "if", "if", "for", "cols", "try", "rows", "groups", "early", "while", "built"
+            "if", "if", "for", "cols", "try", "rows", "groups", "early", "while", "built", "records"
         )
         inner = depth + 1
         match kind:
@@ -418,6 +439,8 @@ class Writer:
                 self.add(f"{name} = pd.DataFrame({rows})", depth)
                 if depth == 1:
                     self.frames.append(name)
+            case "records":
+                self.records(f, depth)
             case "groups":
                 name, parts = self.new("f"), self.new("p")
                 self.add(f"{parts} = []", depth)

@@ -112,6 +112,15 @@ class AnalysisState:
         self._rename(NEW, place, many=False)
         return Ref(frozenset((place,)), isinstance(self.heap[place], Table))
 
+    def repeat(self, evaluate: Callable[[], Value]) -> Value:
+        """Evaluate what runs any number of times. What it makes becomes one of several objects of
+        its site, so that a change of one of them is not taken for a change of all.
+        """
+        name = f"<{len(self.env)} repeated>"
+        self.env[name] = evaluate()
+        again = evaluate()
+        return join(self.env.pop(name), again)
+
     def _mentions(self, place: AllocationSite) -> bool:
         return any(place in _names(v) for f in self.frames for v in f.values()) or any(
             place in _names_in(o) for o in self.heap.values()

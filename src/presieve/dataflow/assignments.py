@@ -97,7 +97,7 @@ def _store_item(
             a.changes(memory, node, ast.unparse(node))
         case Ref() if (items := s.items(owner)) is not None:
             _store_in_items(a, s, owner, items, (index, value))
-            a.changes(owner.places, node, ast.unparse(node))
+            a.changes_items(owner, node, ast.unparse(node))
         case _:
             a.changes(reach_of(owner), node, ast.unparse(node))
             a.stores(s, value, node, ast.unparse(node))
@@ -111,10 +111,10 @@ def _store_in_items(
     index, value = stored
     name = constant_of(s, index)
     element = value if items.element is None else join(items.element, value)
-    fields = None
-    if items.kind == "dict" and isinstance(name, str) and items.fields is not None:
-        fields = tuple({**dict(items.fields), name: value}.items())
-    s.update(owner, Items(items.kind, element, None, fields))
+    known = None
+    if items.kind == "dict" and isinstance(name, str) and items.known is not None:
+        known = tuple({**dict(items.known), name: value}.items())
+    s.update(owner, Items(items.kind, element, None, known, known is not None and items.more))
 
 
 def _store_in_table(

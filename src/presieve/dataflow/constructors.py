@@ -146,10 +146,15 @@ def _of_rows(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -
     for value in (*(fields_of_rows or {}).values(), *others):
         call.a.observe(call.s, value, call.node, "values of a new table")
     further_memory = reach_of_all(others)
+    joined_fields = fields_of_rows or {}
+    by_row = items.each is not None
 
-    by_row = items.each is not None and not others
+    def unnamed(place: AllocationSite) -> AbstractColumn:
+        return AbstractColumn(rows=place, memory=further_memory, rowwise=by_row, mixed="any")
 
     def column(place: AllocationSite, name: str, value: Value) -> AbstractColumn:
+        if name not in joined_fields and others:
+            return replace(unnamed(place), name=name)
         if by_row:
             made = column_of_scalars(value, place, name)
             made = replace(made, labelled=True, memory=reach_of(value))
@@ -157,14 +162,13 @@ def _of_rows(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -
         keys = value.keys if isinstance(value, AbstractScalar) and name not in maybe else NO_KEYS
         return AbstractColumn(keys, rows=place, name=name, memory=reach_of(value))
 
-    joined_fields = fields_of_rows or {}
     chosen = names if names is not None else tuple(joined_fields)
     return call.s.make(
         call.site(),
         lambda place: Table(
             tuple((n, column(place, n, joined_fields.get(n, OpaqueValue()))) for n in chosen),
             place,
-            AbstractColumn(rows=place, memory=further_memory) if others and names is None else None,
+            unnamed(place) if others and names is None else None,
             filled=items.fixed is not None,
             sure=not others,
             rowwise=by_row and (names is not None or _has_a_row(call, items)),

@@ -32,7 +32,7 @@ from presieve.python_library.descriptions import ResultKind
 def _change_items(call: EvaluatedCall, items: Items) -> None:
     assert isinstance(call.owner, Ref)
     call.s.update(call.owner, items)
-    call.a.changes(call.owner.places, call.node, f".{call.name}()")
+    call.a.changes_items(call.owner, call.node, f".{call.name}()")
 
 
 def _own_items(call: EvaluatedCall) -> Items:

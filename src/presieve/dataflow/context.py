@@ -332,6 +332,14 @@ class Analysis:
             self.changed_outside = True
             self.effect("state", f"{what} changes what was there before the call", node)
 
+    def changes_items(self, owner: Ref, node: ast.AST, what: str) -> None:
+        """Record an in-place change of a list, dict or set. If it is one of several, such as one
+        for each row, which one it is depends on rows.
+        """
+        self.changes(owner.places, node, what)
+        if len(owner.places) > 1 or any(place.older for place in owner.places):
+            self.branches_on(owner, node)
+
     def may_change(self, s: AnalysisState, places: Places, node: ast.AST, what: str) -> None:
         """Record that unknown code may change an object in place. What it keeps in an object of
         which nothing is known is an effect like any other of its effects.

@@ -115,18 +115,20 @@ def comprehension(
     if of_rows is not None:
         return of_rows
     before = dict(s.env)
-    names: set[str] = set()
-    for g in node.generators:
-        over = a.evaluator.evaluate(a, g.iter, s)
-        a.branches_on(over, g.iter)
-        bind(a, s, g.target, item_of(a, s, over, g.iter))
-        names |= names_stored([g.target])
-        for test in g.ifs:
-            a.evaluator.evaluate(a, test, s)
-    values = [a.evaluator.evaluate(a, p, s) for p in parts]
-    _restore(s, before, names)
+
+    def evaluate_item() -> Value:
+        for g in node.generators:
+            over = a.evaluator.evaluate(a, g.iter, s)
+            a.branches_on(over, g.iter)
+            bind(a, s, g.target, item_of(a, s, over, g.iter))
+            for test in g.ifs:
+                a.evaluator.evaluate(a, test, s)
+        return [a.evaluator.evaluate(a, p, s) for p in parts][-1]
+
+    value = s.repeat(evaluate_item)
+    _restore(s, before, names_stored([g.target for g in node.generators]))
     kind = {ast.SetComp: "set", ast.DictComp: "dict"}.get(type(node), "list")
-    return s.make(a.site(node), lambda _: Items(kind, values[-1]))
+    return s.make(a.site(node), lambda _: Items(kind, value))
 
 
 def _comprehension_over_rows(
@@ -147,10 +149,14 @@ def _comprehension_over_rows(
     a.by_row = True
     alone, before = a.alone, dict(s.env)
     over = a.evaluator.evaluate(a, g.iter, s)
-    bind(a, s, g.target, item_of(a, s, over, g.iter))
-    for test in g.ifs:
-        a.evaluator.evaluate(a, test, s)
-    value = a.evaluator.evaluate(a, node.elt, s)
+
+    def evaluate_item() -> Value:
+        bind(a, s, g.target, item_of(a, s, over, g.iter))
+        for test in g.ifs:
+            a.evaluator.evaluate(a, test, s)
+        return a.evaluator.evaluate(a, node.elt, s)
+
+    value = s.repeat(evaluate_item)
     _restore(s, before, names_stored([g.target]))
     a.alone = alone
     element, some = loosen(s, value), bool(g.ifs)

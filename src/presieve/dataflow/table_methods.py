@@ -518,7 +518,9 @@ def _records(call: EvaluatedCall) -> Value | None:
         return None
     fields = tuple((n, scalar_of(call.a, c)) for n, c in table.columns)
     site = call.site(1)
-    record = call.s.make(site, lambda _: Items("dict", AbstractScalar(), None, fields))
+    record = call.s.repeat(
+        lambda: call.s.make(site, lambda _: Items("dict", AbstractScalar(), None, fields))
+    )
     rows = rows_alone(table)
     return call.s.make(call.site(), lambda _: Items("list", record, each=rows))
 
