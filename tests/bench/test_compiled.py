@@ -111,7 +111,9 @@ def test_what_is_left_of_python(spark: SparkSession, tmp_path: Path) -> None:
     assert all(r.equal and r.rows == 1000 and r.compiling > 0 for r in rows.values())
     assert [r.name for r in rows.values() if not r.native] == ["clean_name"]
     assert [r.needs for r in rows.values()] == ["", "reorder", "", "", "enabled"]
-    assert rows["clean_name"].declined.startswith("no-text: title() has no counterpart")
+    assert rows["clean_name"].declined.startswith(
+        "no-text: nothing in Spark SQL gives the same as Python's title()"
+    )
     assert [r.name for r in rows.values() if r.transpiled] == ["margin"]
     assert (rows["Basket"].form, rows["Basket"].results) == (FOLD, 2)
     assert (rows["margin"].form, rows["margin"].results) == ("UDF", 1000)

@@ -31,6 +31,13 @@ def test_the_entry_of_an_assumption(code: str, capsys: pytest.CaptureFixture[str
     assert "no-null" not in out
 
 
+def test_a_code_of_both_has_both_texts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", "row-order"]) == 0
+    shown = capsys.readouterr().out
+    assert "## What to change" in shown
+    assert shown.count("# `row-order`: ") == 2
+
+
 def test_a_terminal_shows_it_laid_out(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -444,7 +444,8 @@ class Writer:
             case "groups":
                 name, parts = self.new("f"), self.new("p")
                 self.add(f"{parts} = []", depth)
-                self.add(f"for g, part in {f}.groupby('{self.pick('s', 't')}'):", depth)
+                by = self.pick("'s'", "'t'", f"{f}['t'] % 2", f"({f}['x'].diff() > 1).cumsum()")
+                self.add(f"for g, part in {f}.groupby({by}):", depth)
                 self.add(f"part['{self.pick('x', 'z')}'] = {self.scalar()}", inner)
                 self.add(f"{parts}.append(part)", inner)
                 self.add(f"{name} = pd.concat({parts})", depth)

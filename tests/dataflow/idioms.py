@@ -347,6 +347,20 @@ def nothing_by_columns(pdf):
     return pdf[["k", "x"]]
 
 
+def sessions(pdf):
+    session = (pdf["x"].diff() > 1).cumsum()
+    out = pdf.groupby(session).agg(start=("x", "min"), n=("t", "count"))
+    out.insert(0, "k", pdf["k"].iloc[0])
+    return out.reset_index(drop=True)
+
+
+def sessions_one_by_one(pdf):
+    records = []
+    for _, part in pdf.groupby((pdf["x"].diff() > np.float64(1)).cumsum()):
+        records.append({"k": part["k"].iloc[0], "n": len(part)})
+    return pd.DataFrame(records, columns=["k", "n"])
+
+
 KEEPING = [
     f
     for f in list(globals().values())
@@ -799,6 +813,16 @@ def inserted_in_the_way(pdf):
 def melted_in_the_way(pdf):
     long = pdf.melt(id_vars=["k"], value_vars=["x"], value_name="s")
     return long[["k"]]
+
+
+def labels_of_other_values(pdf):
+    """The labels take the name of what the rows are grouped by."""
+    return pdf.groupby(pdf["t"].rename("k")).agg(n=("x", "count")).reset_index()
+
+
+def labels_of_a_grouper(pdf):
+    pdf = pdf.rename(columns={"k": "m", "t": "k"})
+    return pdf.groupby(pd.Grouper(key="k")).agg(n=("x", "count")).reset_index()
 
 
 def _others(pdf):

@@ -57,6 +57,11 @@ def predicate(text: str) -> Term:
         ("t <= TIMESTAMP '2026-01-02 00:00:00'", "LessThanOrEqual(t,2026-01-02T00:00:00Z)"),
         ("n > 3 OR s = 'a' OR x < 1", "Or(LessThan(x,1.0),Or(EqualTo(s,a),GreaterThan(n,3)))"),
         ("s IN ('a', 'b') OR n > 3", "Or(In(s, [a,b]),GreaterThan(n,3))"),
+        (
+            "s IS NULL OR s = '' OR NOT contains(s, 'h=')",
+            "Or(Or(IsNull(s),EqualTo(s,)),Not(StringContains(s,h=)))",
+        ),
+        ("endswith(s, 'b')", "StringEndsWith(s,b)"),
     ],
 )
 def test_a_filter_is_known_by_how_spark_prints_it(text: str, printed: str) -> None:

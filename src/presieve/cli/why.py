@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,7 @@ import presieve
 from presieve.cli import output
 from presieve.cli import shared_options as opt
 from presieve.errors import UsageError
+from presieve.records import replace
 
 INDEX = "declined/README.md"
 ASSUMPTIONS = "assumptions.md"
@@ -51,7 +53,7 @@ def command(
     It also says what to change. Reports and logs show codes in square brackets. You may
     include the brackets.
     """
-    entries = {entry.code: entry for entry in (*declines(), *assumptions())}
+    entries = _merge(declines(), assumptions())
     if code is None:
         _list(list(entries.values()), json=json)
         return
@@ -66,6 +68,16 @@ def command(
         output.as_json({"code": code, "title": entries[code].title, "text": entries[code].text})
     else:
         _show(entries[code].text)
+
+
+def _merge(*lists: Iterable[Listed]) -> dict[str, Listed]:
+    """The entries by code. A code of a decline that is also one of an assumption has both texts."""
+    entries: dict[str, Listed] = {}
+    for entry in chain.from_iterable(lists):
+        first = entries.get(entry.code)
+        text = entry.text if first is None else f"{first.text.rstrip()}\n\n{entry.text}"
+        entries[entry.code] = replace(first or entry, text=text)
+    return entries
 
 
 def folder() -> Path:

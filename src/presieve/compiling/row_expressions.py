@@ -188,8 +188,8 @@ def _without_counterpart(term: App) -> str:
         return _OF_BYTES
     name = term.args[-1] if term.op in (Op.TEXT_RECASED, Op.FLOAT_CALL) else None
     called = literal_value(name) if isinstance(name, Lit) else term.op.value
-    named = f"{called}()" if term.op in SIGNATURES else f"Python's operator {called}"
-    return f"{named} has no counterpart in Spark SQL"
+    named = f"Python's {called}()" if term.op in SIGNATURES else f"Python's operator {called}"
+    return f"nothing in Spark SQL gives the same as {named} for every value"
 
 
 def _why_no_text(term: Term, error: InexpressibleError) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from presieve.dataflow.abstract_values import (
     NO_KEYS,
@@ -125,28 +126,14 @@ def _of_rows(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -
     one type for all its values, so only rows of Python's own values are followed.
     """
     rows = items.fixed if items.fixed is not None else (items.element,)
-    fields_of_rows: dict[str, Value] | None = None
-    maybe: set[str] = set()
-    others: list[Value] = []
-    for row in rows:
-        fields = None if row is None else _fields(call, row, names)
-        if fields is None or row is None:
-            return None
-        others += _unnamed_values(call.s, row)
-        if fields_of_rows is None:
-            fields_of_rows = fields
-            continue
-        maybe |= fields_of_rows.keys() ^ fields.keys()
-        fields_of_rows = {
-            n: join(fields_of_rows[n], fields[n])
-            if n in fields_of_rows and n in fields
-            else fields_of_rows.get(n, fields.get(n, AbstractScalar()))
-            for n in (*fields_of_rows, *(f for f in fields if f not in fields_of_rows))
-        }
-    for value in (*(fields_of_rows or {}).values(), *others):
+    joined = _join_rows(call, rows, names)
+    if joined is None:
+        return None
+    joined_fields, maybe = joined
+    others = [v for row in rows if row is not None for v in _unnamed_values(call.s, row)]
+    for value in (*joined_fields.values(), *others):
         call.a.observe(call.s, value, call.node, "values of a new table")
     further_memory = reach_of_all(others)
-    joined_fields = fields_of_rows or {}
     by_row = items.each is not None
 
     def unnamed(place: AllocationSite) -> AbstractColumn:
@@ -174,6 +161,29 @@ def _of_rows(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -
             rowwise=by_row and (names is not None or _has_a_row(call, items)),
         ),
     )
+
+
+def _join_rows(
+    call: EvaluatedCall, rows: Iterable[Value | None], names: tuple[str, ...] | None
+) -> tuple[dict[str, Value], set[str]] | None:
+    """The fields of rows, and those that some rows lack; None if a row is not followed."""
+    joined: dict[str, Value] | None = None
+    maybe: set[str] = set()
+    for row in rows:
+        fields = None if row is None else _fields(call, row, names)
+        if fields is None:
+            return None
+        if joined is None:
+            joined = fields
+            continue
+        maybe |= joined.keys() ^ fields.keys()
+        joined = {
+            n: join(joined[n], fields[n])
+            if n in joined and n in fields
+            else joined.get(n, fields.get(n, AbstractScalar()))
+            for n in (*joined, *(f for f in fields if f not in joined))
+        }
+    return joined or {}, maybe
 
 
 def _has_a_row(call: EvaluatedCall, items: Items) -> bool:

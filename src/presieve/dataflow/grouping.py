@@ -26,8 +26,42 @@ from presieve.dataflow.by_row.row_subsets import rows_of
 from presieve.dataflow.column_methods import called_back
 from presieve.dataflow.context import EvaluatedCall, constant_of
 from presieve.dataflow.iteration import group_of
+from presieve.dataflow.table_methods import names_given, now_or_later, own_table, read_columns
 from presieve.dataflow.transfer_functions import transfer
 from presieve.python_library.descriptions import ResultKind
+
+UNNAMED = "\0"
+"""The label of groups by values of the program, whose name is not followed. No column has it."""
+
+
+@transfer("table", "groupby")
+def _group(call: EvaluatedCall) -> Value | None:
+    names = names_given(call, 0, "by")
+    flat = call.constant(99, "as_index", default=True)
+    by = call.argument(0, "by")
+    if flat is True and by is not None and _is_of_values(call, by):
+        call.a.observe(call.s, by, call.node, "rows are grouped by it")
+        names = (UNNAMED,)
+    accepted = {"by", "as_index", "sort", "dropna", "observed", "group_keys"}
+    if names is None or len(call.args) > 1 or call.named.keys() - accepted:
+        return None
+    if not isinstance(call.owner, Ref) or flat not in (True, False):
+        return None
+    read_columns(call, own_table(call), names)
+    labelled = call.constant(99, "group_keys", default=True) is True
+    return Grouped(now_or_later(call), names, None, flat is False, labelled)
+
+
+def _is_of_values(call: EvaluatedCall, by: Value) -> bool:
+    """Whether groups are formed by values: a column, or another object of pandas, which may look at
+    any column by its name (``pd.Grouper``).
+    """
+    if isinstance(by, AbstractColumn):
+        return True
+    of_pandas = isinstance(by, OpaqueValue) and by.packages is not None and by.packages <= PANDAS
+    if of_pandas:
+        read_columns(call, own_table(call), None)
+    return of_pandas
 
 
 def _group_and_table(call: EvaluatedCall) -> tuple[Grouped, Table]:

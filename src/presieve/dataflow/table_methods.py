@@ -22,7 +22,6 @@ from presieve.dataflow.abstract_values import (
     AbstractTuple,
     AllocationSite,
     Function,
-    Grouped,
     Items,
     Library,
     Mixed,
@@ -91,7 +90,7 @@ def _makes_table(*names: str | ResultKind) -> Callable[[_MakeTable], Transfer]:
     return decorate
 
 
-def _read_columns(call: EvaluatedCall, table: Table, names: tuple[str, ...] | None) -> None:
+def read_columns(call: EvaluatedCall, table: Table, names: tuple[str, ...] | None) -> None:
     """Read these columns; None: all columns."""
     columns = [c for n, c in table.columns if names is None or n in names]
     if table.rest is not None:
@@ -107,7 +106,7 @@ def _read_names(call: EvaluatedCall, table: Table, names: Collection[str]) -> No
             call.a.reads(column.unread, f".{call.name}() asks whether it is there", call.node)
 
 
-def _names(call: EvaluatedCall, at: int, name: str) -> tuple[str, ...] | None:
+def names_given(call: EvaluatedCall, at: int, name: str) -> tuple[str, ...] | None:
     value = call.argument(at, name)
     return None if value is None else names_of_columns(call.s, value)
 
@@ -117,14 +116,14 @@ def _sort(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | N
     if "key" in call.named or call.constant(1, "axis", default=0) != 0:
         return None
     if call.name == "sort_values":
-        _read_columns(call, table, _names(call, 0, "by"))
+        read_columns(call, table, names_given(call, 0, "by"))
     return replace(rows_of(table, place, shared=True), filled=table.filled)
 
 
 @_makes_table(ResultKind.SOME)
 def _cut(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     if call.name in ("nlargest", "nsmallest"):
-        _read_columns(call, table, _names(call, 1, "columns"))
+        read_columns(call, table, names_given(call, 1, "columns"))
     return rows_of(table, place, shared=True)
 
 
@@ -133,7 +132,7 @@ def _drop_rows(call: EvaluatedCall, table: Table, place: AllocationSite) -> Tabl
     if call.constant(0, "axis", default=0) != 0 and call.name == "dropna":
         return None
     at = 0 if call.name == "drop_duplicates" else 3
-    _read_columns(call, table, _names(call, at, "subset"))
+    read_columns(call, table, names_given(call, at, "subset"))
     alone = call.name == "dropna" and call.named.keys() <= {"subset"} and not call.args
     return rows_of(table, place, shared=False, rowwise=alone)
 
@@ -144,14 +143,14 @@ def _query(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | 
     _sees_variables(call, text)
     compared = compared_columns(text) if isinstance(text, str) and not call.named else None
     if compared is not None:
-        _read_columns(call, table, tuple(compared))
+        read_columns(call, table, tuple(compared))
         call.a.use(*(c for n, c in table.columns if n in compared))
         return rows_of(table, place, shared=False, rowwise=is_by_row(table, compared))
     words = frozenset(re.findall(r"\w+", text)) if isinstance(text, str) else None
     if words is None or not isinstance(text, str) or "@" in text or "(" in text or "`" in text:
-        _read_columns(call, table, None)
+        read_columns(call, table, None)
     else:
-        _read_columns(call, table, tuple(n for n in table.names if n in words))
+        read_columns(call, table, tuple(n for n in table.names if n in words))
     return rows_of(table, place, shared=False)
 
 
@@ -206,7 +205,7 @@ def _reindex(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table 
         return None
     call.observe_arguments("labels")
     if "columns" in call.named:
-        _read_columns(call, table, None)
+        read_columns(call, table, None)
         return replace(table, columns=(), rest=AbstractColumn(rows=table.rows), sure=False)
 
     def column(source: AbstractColumn) -> AbstractColumn:
@@ -233,7 +232,7 @@ def _sample(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table |
     if call.constant(5, "axis", default=0) not in (0, "index"):
         return None
     if call.argument(3, "weights") is not None:
-        _read_columns(call, table, None)
+        read_columns(call, table, None)
     call.observe_arguments("arguments")
     if type(call.constant(4, "random_state")) is not int:
         doing = of_method(PANDAS, call.name)
@@ -248,7 +247,7 @@ def _pivot(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | 
     With several columns of values, or several functions, the names would have levels.
     """
     values, columns = (call.constant(at, n) for at, n in ((0, "values"), (2, "columns")))
-    index = _names(call, 1, "index")
+    index = names_given(call, 1, "index")
     by = call.argument(3, "aggfunc")
     if not isinstance(values, str) or not isinstance(columns, str) or index is None:
         return None
@@ -259,7 +258,7 @@ def _pivot(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | 
     if call.named.keys() - {"values", "index", "columns", "aggfunc", "fill_value"}:
         return None
     called_back(call)
-    _read_columns(call, table, (values, columns, *index))
+    read_columns(call, table, (values, columns, *index))
     columns_by_name = dict(table.columns)
     labels = tuple((n, columns_by_name[n].keys if n in columns_by_name else NO_KEYS) for n in index)
     return Table((), place, AbstractColumn(rows=place), index=labels, sure=False)
@@ -267,12 +266,12 @@ def _pivot(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | 
 
 @_makes_table("set_index")
 def _set_index(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
-    names = _names(call, 0, "keys")
+    names = names_given(call, 0, "keys")
     if names is None or call.named.keys() - {"keys", "drop"} or table.rest is not None:
         return None
     if call.constant(1, "drop", default=True) is not True or not set(names) <= set(table.names):
         return None
-    _read_columns(call, table, names)
+    read_columns(call, table, names)
     index = tuple((n, c.keys) for n, c in table.columns if n in names)
     data_columns = tuple((n, replace(c, rows=place)) for n, c in table.columns if n not in names)
     ordered = tuple((n, dict(index)[n]) for n in names)
@@ -281,13 +280,13 @@ def _set_index(call: EvaluatedCall, table: Table, place: AllocationSite) -> Tabl
 
 @_makes_table("drop")
 def _drop(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
-    names = _names(call, 99, "columns")
+    names = names_given(call, 99, "columns")
     if names is None and call.constant(1, "axis", default=0) in (1, "columns"):
-        names = _names(call, 0, "labels")
+        names = names_given(call, 0, "labels")
     if names is not None:
         missing = call.constant(99, "errors", default="raise")
         if missing == "raise":
-            _read_columns(call, table, names)
+            read_columns(call, table, names)
         columns = tuple((n, c) for n, c in table.columns if n not in names)
         return replace(table, columns=columns)
     if call.constant(1, "axis", default=0) == 0 and "columns" not in call.named:
@@ -319,7 +318,7 @@ def _fill(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | 
     by_column = call.name in ("fillna", "astype", "round")  # the dict of ``replace`` maps values
     names = dict(items.fields) if by_column and items is not None and items.fields else None
     if names is None and call.name != "round":
-        _read_columns(call, table, None)
+        read_columns(call, table, None)
 
     arguments = call.values
     given = dict(items.fields).values() if items and items.fields else arguments
@@ -357,7 +356,7 @@ def _fill(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | 
 
 @_makes_table("filter")
 def _filter_columns(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
-    names = _names(call, 0, "items")
+    names = names_given(call, 0, "items")
     if names is None or len(call.args) + len(call.named) != 1:
         return None
     return replace(table, columns=tuple((n, c) for n, c in table.columns if n in names))
@@ -365,10 +364,10 @@ def _filter_columns(call: EvaluatedCall, table: Table, _place: AllocationSite) -
 
 @_makes_table("explode")
 def _explode(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
-    names = _names(call, 0, "column")
+    names = names_given(call, 0, "column")
     if names is None:
         return None
-    _read_columns(call, table, names)
+    read_columns(call, table, names)
     alone = len(names) == 1 and call.named.keys() <= {"column", "ignore_index"}
     # A table without rows stays as it is, and so do the types of its columns.
     alone = alone and all(c.rowwise for n, c in table.columns if n in names)
@@ -384,14 +383,14 @@ def _explode(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table 
 
 @_makes_table("melt")
 def _melt(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
-    names = _names(call, 0, "id_vars")
-    values = _names(call, 1, "value_vars")
+    names = names_given(call, 0, "id_vars")
+    values = names_given(call, 1, "value_vars")
     new_names = [call.constant(2, "var_name", "variable"), call.constant(3, "value_name", "value")]
     if names is None or not all(isinstance(m, str) for m in new_names):
         return None
     if call.named.keys() - {"id_vars", "value_vars", "var_name", "value_name"}:
         return None
-    _read_columns(call, table, None if values is None else (*names, *values))
+    read_columns(call, table, None if values is None else (*names, *values))
     _read_names(call, table, [str(m) for m in new_names])
     id_columns = tuple((n, c) for n, c in table.columns if n in names)
     melted = [c for n, c in table.columns if n in (values or ())]
@@ -427,7 +426,7 @@ def _insert(call: EvaluatedCall) -> Value | None:
         return None
     _read_names(call, own_table(call), (name,))  # it raises an error if the name exists
     if call.constant(0, "loc") != 0:
-        _read_columns(call, own_table(call), None)  # it raises an error if there are fewer columns
+        read_columns(call, own_table(call), None)  # it raises an error if there are fewer columns
     set_column(call.a, call.s, call.owner, name, (value, call.node))
     table = own_table(call)
     call.s.update(call.owner, replace(table, sure=False))
@@ -444,26 +443,12 @@ def _pop(call: EvaluatedCall) -> Value | None:
     return column
 
 
-def _now_or_later(call: EvaluatedCall) -> Ref:
+def now_or_later(call: EvaluatedCall) -> Ref:
     """The table as it is now or as it becomes, because a later reader may see either."""
     table = own_table(call)
     assert isinstance(call.owner, Ref)
     now = call.s.make(call.site(4), lambda _: table)
     return Ref(now.places | call.owner.places, table=True)
-
-
-@transfer("table", "groupby")
-def _group(call: EvaluatedCall) -> Value | None:
-    names = _names(call, 0, "by")
-    flat = call.constant(99, "as_index", default=True)
-    accepted = {"by", "as_index", "sort", "dropna", "observed", "group_keys"}
-    if names is None or len(call.args) > 1 or call.named.keys() - accepted:
-        return None
-    if not isinstance(call.owner, Ref) or flat not in (True, False):
-        return None
-    _read_columns(call, own_table(call), names)
-    labelled = call.constant(99, "group_keys", default=True) is True
-    return Grouped(_now_or_later(call), names, None, flat is False, labelled)
 
 
 @transfer("table", "itertuples")
@@ -477,7 +462,7 @@ def _tuples(call: EvaluatedCall) -> Value | None:
     reserved = {"Index", "count", "index"}
     if any(not n.isidentifier() or n.startswith("_") or n in reserved for n in table.names):
         return None
-    row = Row(_now_or_later(call))
+    row = Row(now_or_later(call))
     rows = rows_alone(table)
     return call.s.make(call.site(), lambda _: Items("list", row, each=rows))
 
@@ -488,7 +473,7 @@ def _rows(call: EvaluatedCall) -> Value | None:
     table = own_table(call)
     plain = not call.args and not call.named and table.rest is None
     if not plain:
-        _read_columns(call, table, None)
+        read_columns(call, table, None)
     row = _row_of_one_type(call, table) if plain else None
     call.a.use(*table.all_columns)
     pair = OpaqueValue(packages=PANDAS) if row is None else AbstractTuple((_LABEL, row))
@@ -505,13 +490,13 @@ def _row_of_one_type(call: EvaluatedCall, table: Table) -> Row | None:
     if table.rest is not None:
         return None
     objects = any(c.text for _, c in table.columns)
-    return Row(_now_or_later(call), series=True, objects=objects)
+    return Row(now_or_later(call), series=True, objects=objects)
 
 
 @transfer("table", "to_dict")
 def _records(call: EvaluatedCall) -> Value | None:
     table = own_table(call)
-    _read_columns(call, table, None)
+    read_columns(call, table, None)
     if "into" in call.named:
         call.a.runs_unknown(".to_dict()", "makes objects of a class that is not read", call.node)
     if call.constant(0, "orient") != "records" or len(call.args) + len(call.named) != 1:
@@ -529,7 +514,7 @@ def _records(call: EvaluatedCall) -> Value | None:
 def _apply(call: EvaluatedCall) -> Value | None:
     """Apply a function to whole rows or columns. With ``axis=1``, the rows stay."""
     table = own_table(call)
-    _read_columns(call, table, None)
+    read_columns(call, table, None)
     by_row = _applied_to_rows(call, table)
     if by_row is not None:
         return by_row
@@ -574,14 +559,14 @@ def _pipe(call: EvaluatedCall) -> Value | None:
 def _mark_duplicates(call: EvaluatedCall) -> Value | None:
     if call.named.keys() - {"subset", "keep"} or len(call.args) > 2:
         return None
-    _read_columns(call, own_table(call), _names(call, 0, "subset"))
+    read_columns(call, own_table(call), names_given(call, 0, "subset"))
     return AbstractColumn(rows=own_table(call).rows, mask=True)
 
 
 @transfer("table", "isna", "isnull", "notna", "notnull")
 def _missing(call: EvaluatedCall) -> Value | None:
     """A table of truth values, which reads all columns."""
-    _read_columns(call, own_table(call), None)
+    read_columns(call, own_table(call), None)
     return OpaqueValue(packages=PANDAS)
 
 
@@ -589,7 +574,7 @@ def _missing(call: EvaluatedCall) -> Value | None:
 def _make_opaque(call: EvaluatedCall) -> Value | None:
     if "inplace" in call.named:
         return None
-    _read_columns(call, own_table(call), None)
+    read_columns(call, own_table(call), None)
     call.observe_arguments(f".{call.name}() reads its arguments")
     called_back(call)
     columns = [c for _, c in own_table(call).columns]

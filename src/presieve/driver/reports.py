@@ -136,7 +136,8 @@ def _boundaries(state: PlanState, functions: Sequence[FunctionReport]) -> Iterat
         report = _with_compiled(report, functions)
         if state.job.reading.for_report:
             is_alone = times[decision.site.function] == 1
-            report = _with_changes(report, decision.edit if is_alone else None, functions)
+            edit = decision.edit if is_alone and decision.is_of_own_filters else None
+            report = _with_changes(report, edit, functions)
         yield report
 
 
@@ -383,7 +384,7 @@ def _list_declined(decision: SiteDecision) -> tuple[Declined, ...]:
         listed = (*proof.solution.declined, *stuck, *listed)
         if verdict is not None and verdict.refused:
             prefilter = _sql(proof.solution.prefilter, "true")
-            reason = f"the pre-filter {prefilter} is proven, but {_reason(verdict)}"
+            reason = f"{_reason(verdict)}; the pre-filter {prefilter} is proven"
             listed = (*listed, Declined(COST, reason))
     return listed if decision.conflict is None else (*listed, decision.conflict)
 

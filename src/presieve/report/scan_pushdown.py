@@ -58,6 +58,7 @@ _ARITHMETIC = frozenset(
 _COMPARE = {
     entry.operator: entry.name for entry in (*predicates.COMPARISONS, predicates.EQUAL_NULL_SAFE)
 }
+_OF_TEXTS = {Op.TEXT_CONTAINS: "StringContains", Op.TEXT_ENDS: "StringEndsWith"}
 _AND, _OR, _NOT = (entry.name for entry in predicates.LOGIC)
 _IN = predicates.IN.name
 
@@ -129,6 +130,8 @@ def _filter_form(term: Term, names: Mapping[Var, str]) -> Form | None:
             return f"Not({form})" if isinstance(form, str) else None
         case App(op, (Var() as v, Lit() as bound)) if op in _COMPARE:
             return f"{_COMPARE[op]}({_scan_name(v, names)},{_value_text(bound)})"
+        case App(op, (Var() as v, Lit() as part)) if op in _OF_TEXTS:
+            return f"{_OF_TEXTS[op]}({_scan_name(v, names)},{_value_text(part)})"
         case Var():
             return f"EqualTo({_scan_name(term, names)},true)"
     return None

@@ -205,7 +205,7 @@ def function_facts(function: FunctionReport) -> Iterator[tuple[str, str]]:
     if function.passes:
         yield "rows", f"pass {', '.join(function.passes)}, each row by itself"
     for effect in function.effects:
-        yield "effect", f"{effect} [{effect.subject}]"
+        yield "effect", f"{effect} ({effect.subject})"
     for note in function.notes:
         yield f"for {note.subject}", str(note)
     for assumption in function.assumptions:
@@ -221,7 +221,7 @@ ROLES = {
     "replacement": "runs in place of a function",
     "prefilter": "proven; new conditions have a plus",
     "check": "finds groups in which a condition on the data does not hold",
-    "stays": "nothing is pushed from it",
+    "stays": "stays as it is; what follows from it may have moved",
     "scan": "where the rows come from",
 }
 """The meaning of each role in a picture of a plan."""

@@ -15,6 +15,7 @@ from presieve.cost.decision import CostDecision, ProvenPrefilter
 from presieve.driver.solve import Solution
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
+from presieve.ir.ops import sql_conjuncts
 from presieve.ir.pushdown import Kind
 from presieve.ir.terms import Term
 from presieve.records import replace
@@ -114,6 +115,11 @@ class SiteDecision(Decision[OpenSite], frozen=True):
     def is_planned(self) -> bool:
         """Whether there is an edit to make."""
         return self.edit is not None
+
+    @property
+    def is_of_own_filters(self) -> bool:
+        """Whether the edit rests on filters above the function alone, and on no part of a join."""
+        return self.edit is not None and not sql_conjuncts(self.edit.site.copied)
 
     @property
     def is_taken_back(self) -> bool:

@@ -50,6 +50,7 @@ from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.pushdown import Kind
 from presieve.ir.terms import Term
 from presieve.records import replace
+from presieve.sql.emit import normalize
 from presieve.sql.scan_filters import without_equalities
 
 if TYPE_CHECKING:
@@ -264,11 +265,13 @@ class _Search(Struct, frozen=True):
             return MAY_ERASE
         why = GUARDED if grounded.guard else _why_unquiet(site, valid) if called else edit.stays
         why = why or (INFERRED if inferred else "")
-        if not why and not edit.removed and sql_conjuncts(site.copied):
+        copied = sql_conjuncts(site.copied)
+        left = sql_conjunction(dict.fromkeys((*copied, *sql_conjuncts(solution.residual))))
+        whole = normalize(left) == normalize(site.problem.where)
+        if not why and copied and (whole or not edit.removed):
             why = why_copied(site)
         stays = bool(why) or (solution.kind == "split" and not edit.removed)
-        left = (*sql_conjuncts(site.copied), *sql_conjuncts(solution.residual))
-        above = site.problem.where if stays else sql_conjunction(dict.fromkeys(left))
+        above = site.problem.where if stays else left
         kind = _kind(solution, above, stays=stays)
         return Rewrite(kind, above, stays, erases, claims, why), edit
 
