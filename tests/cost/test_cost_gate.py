@@ -33,7 +33,15 @@ def site(path: Path, *, pushes: bool = True) -> SiteDecision:
     fold = SimpleNamespace(span=None)
     problem: Any = SimpleNamespace(where=M, assumptions=(), fold=fold)
     goal: Any = SimpleNamespace(
-        site=SimpleNamespace(problem=problem, stuck=(), source="", partly=False, is_exact=True)
+        site=SimpleNamespace(
+            problem=problem,
+            stuck=(),
+            source="",
+            partly=False,
+            is_exact=True,
+            unsure=False,
+            opaque=False,
+        )
     )
     solution = Solution(problem, "exact", P, SQL_TRUE, (), "universe", (), 0.0, 0)
     edit: Any = SimpleNamespace(

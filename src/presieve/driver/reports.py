@@ -33,7 +33,6 @@ from presieve.driver.solve import (
     CLAIMS_TEXT,
     ERASED_TEXT,
     SOURCE_CLAIMS,
-    Solution,
     solve,
 )
 from presieve.driver.stages.column_pruning import ColumnDecision, OtherDecision
@@ -366,7 +365,7 @@ def boundary_report(decision: SiteDecision) -> BoundaryReport:
     if proof is not None:
         report = _with_proof(report, proof)
         if decision.rewrite is not None:
-            report = _with_rewrite(report, proof.solution, decision.rewrite)
+            report = _with_rewrite(report, proof, decision.rewrite)
             report = _with_residual(report, proof, decision.rewrite)
     if decision.verdict is not None:
         report = _with_verdict(report, decision.verdict)
@@ -420,15 +419,15 @@ def _with_proof(report: BoundaryReport, proof: GoalProof) -> BoundaryReport:
     )
 
 
-def _with_rewrite(report: BoundaryReport, solution: Solution, rewrite: Rewrite) -> BoundaryReport:
+def _with_rewrite(report: BoundaryReport, proof: GoalProof, rewrite: Rewrite) -> BoundaryReport:
     """Add the filters that the plan receives, and assumptions about the plan around the proof."""
+    solution, site = proof.solution, proof.goal.site
     assumptions = solution.assumptions
-    if (
-        rewrite.erases
-        and rewrite.kind != "none"
-        and all(a["code"] != MAY_ERASE_ERROR for a in assumptions)
-    ):
-        assumptions = (*assumptions, {"code": MAY_ERASE_ERROR, "text": ERASED_TEXT})
+    if rewrite.erases and rewrite.kind != "none":
+        others = site.unsure or site.opaque
+        text = f"{ERASED_TEXT}; {FEWER_MESSAGES}" if others else ERASED_TEXT
+        proved = (a for a in assumptions if a["code"] != MAY_ERASE_ERROR)
+        assumptions = (*proved, {"code": MAY_ERASE_ERROR, "text": text})
     if rewrite.claims and rewrite.kind != "none":
         assumptions = (*assumptions, {"code": SOURCE_CLAIMS, "text": CLAIMS_TEXT})
     return replace(
@@ -438,6 +437,9 @@ def _with_rewrite(report: BoundaryReport, solution: Solution, rewrite: Rewrite) 
         prefilter=_sql(solution.prefilter, "true"),
         residual=report.where if rewrite.stays else _sql(rewrite.residual, report.where),
     )
+
+
+FEWER_MESSAGES = "functions that are not read write their messages for the other rows only"
 
 
 def _with_residual(report: BoundaryReport, proof: GoalProof, rewrite: Rewrite) -> BoundaryReport:
