@@ -17,8 +17,8 @@ def result_of(a: Analysis, s: AnalysisState, value: Value, node: ast.AST) -> Tab
     a.typed = typed  # it only moves the columns
     table = s.table(value)
     if table is None:
-        a.note("keys", "what is given is not followed", node)
-        a.note("rows", "what is given is not followed", node)
+        a.note("keys", "how the result is made is not followed", node)
+        a.note("rows", "how the result is made is not followed", node)
         return TableFacts({}, {}, rowwise=False)
     if table.empty:
         return TableFacts(None, {}, rowwise=True)

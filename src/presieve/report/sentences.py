@@ -154,7 +154,7 @@ def _number_of(number: int, noun: str) -> str:
 def columns(function: FunctionReport) -> str:
     """Which columns a function of tables reads."""
     if function.columns is None:
-        return "all are read, as far as is known"
+        return "all may be read"
     read, total = function.columns
     names = f": {', '.join(function.read)}" if read < total else ""
     unread_note = ". It gets no other ones" if function.pruned else ""

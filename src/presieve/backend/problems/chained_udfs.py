@@ -94,8 +94,8 @@ def check_chains(site: Site) -> None:
 
 
 _REASON = (
-    "the argument of {} may be the very object that another Python function returns, which Spark "
-    "converts to the column's type or not, as its optimizer sees fit; call both in one function"
+    "{} is called with the result of another Python function, which Spark hands on with or without "
+    "converting it to the column's type; call both in one function"
 )
 
 
