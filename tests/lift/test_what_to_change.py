@@ -6,8 +6,9 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
 import pytest
-from tests.support.lifting import request
+from tests.support.lifting import declined, lifted, request
 
 from presieve.errors import Declined
 from presieve.lift import Lifted, lift
@@ -97,3 +98,36 @@ def test_the_reason_names_the_obstacle(name: str) -> None:
 @pytest.mark.parametrize("function", [bare_label, by_constant, any_number, by_settings])
 def test_the_advice_works(function: Any) -> None:
     assert isinstance(read(function), Lifted)
+
+
+def of_chosen_rows(pdf):  # type: ignore[no-untyped-def]
+    best = None
+    for row in pdf[pdf["v"] > 3].itertuples(index=False):
+        if best is None or row.v > best:
+            best = row.v
+    return pd.DataFrame({"r": [best]})
+
+
+def chosen_in_the_loop(pdf):  # type: ignore[no-untyped-def]
+    best = None
+    for row in pdf.itertuples(index=False):
+        if row.v > 3 and (best is None or row.v > best):
+            best = row.v
+    return pd.DataFrame({"r": [best]})
+
+
+def of_sorted_rows(pdf):  # type: ignore[no-untyped-def]
+    last = None
+    pdf = pdf.sort_values("v", kind="stable")
+    for row in pdf.itertuples(index=False):
+        last = row.v
+    return pd.DataFrame({"r": [last]})
+
+
+@pytest.mark.parametrize("function", [of_chosen_rows, of_sorted_rows])
+def test_a_loop_over_rows_that_are_made_before_it(function: Any) -> None:
+    group = request("v double", "r double")
+    why = declined(function, group)
+    assert why.code == "unknown-loop"
+    assert "sorted, chosen or computed before it" in why.reason
+    lifted(chosen_in_the_loop, group)

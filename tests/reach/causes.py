@@ -3,7 +3,6 @@
 APPLY = "apply(axis=1) of a table of which rows were chosen is not followed row by row"
 APPLY_READS = "apply(axis=1) reads all columns"
 FILE_READ = "reading a file counts as an effect"
-GROUPBY_SERIES = "groupby by values that are no columns of the table"
 ITERROWS = "iterrows reads all columns"
 MAPPING = "map and replace are not followed item by item"
 MERGE_ARGUMENTS = "these arguments of merge and merge_asof are not followed"

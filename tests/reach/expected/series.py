@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tests.reach import causes
 from tests.reach.entries import Entry
 from tests.reach.jobs import job
 
@@ -35,7 +34,6 @@ ENTRIES = [
         by="meter_id",
         keys="meter_id",
         reads="ts signal",
-        misses={"columns": causes.GROUPBY_SERIES},
     ),
     Entry(
         series.sessionize,

@@ -67,7 +67,15 @@ def _by_method(m: SymbolicMachine, node: ast.Call, owner: Value, method: str) ->
             return _tuples(node, columns)
         case FrameV(columns), "iterrows" if _no_arguments(node):
             return TupleV((IndexV(), row_of_table(m, columns)))
+    if method in ("itertuples", "iterrows"):
+        raise DeclineSignal("unknown-loop", _OTHER_ROWS)
     raise DeclineSignal("unknown-loop", f"a loop over .{method}() of {describe(owner)}")
+
+
+_OTHER_ROWS = (
+    "a loop over rows that are sorted, chosen or computed before it: loop over the rows of the "
+    "table that the function gets, and choose or compute inside of the loop"
+)
 
 
 def _no_arguments(node: ast.Call) -> bool:
