@@ -3,6 +3,7 @@
 # mypy: disable-error-code="no-untyped-def,var-annotated"
 from __future__ import annotations
 
+import collections
 import logging
 import re
 from typing import Any
@@ -355,6 +356,23 @@ def in_each_record(batches):
         yield pd.DataFrame(records, columns=["k", "x", "y", "s", "t", "m"])
 
 
+def limit_in_an_ordered_dict(batches):
+    limit = {"n": 0}
+    known = collections.OrderedDict(n=limit)
+    for pdf in batches:
+        yield pdf[pdf["t"] > limit["n"]]
+        known["n"]["n"] = 1
+
+
+def rows_of_an_index(batches):
+    for pdf in batches:
+        out = pd.DataFrame()
+        out.index = pd.Index(range(2))
+        for name in ("k", "x", "y", "s", "t"):
+            out[name] = pdf[name]
+        yield out
+
+
 def whole_batch_if_a_row_is_chosen(batches):
     for pdf in batches:
         if pdf[pdf["x"] > 1].empty:
@@ -418,6 +436,7 @@ SPOILED = (
     *(several_chosen, marked_by_the_part_before, ended_without_rows),
     *(first_rows_from_nothing, from_nothing_but_a_column, changed_between, returned_in_vain),
     *(in_the_first_record, in_the_last_dict_by_update),
+    *(limit_in_an_ordered_dict, rows_of_an_index),
     *(by_size, counted, in_a_list, first_only, stopped, filled_from_above),
     *(table_filled_from_above, integers_if_all_are, by_position, several_at_least),
     *(lengths_as_texts, quotients_as_texts, applied_to_chosen_rows, running_total),

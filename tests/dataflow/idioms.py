@@ -8,6 +8,9 @@ import json
 import operator
 from collections import defaultdict
 
+import collections
+import inspect
+
 import numpy as np
 import pandas as pd
 
@@ -902,6 +905,117 @@ def in_one_of_the_new_tables(pdf):
     return pd.concat(tables)
 
 
+def by_an_ordered_dict(pdf):
+    record = {"k": pdf["k"].iloc[0]}
+    collections.OrderedDict(a=record)["a"]["k"] = 5
+    return pd.DataFrame([record])
+
+
+def by_a_default_dict(pdf):
+    record = {"k": pdf["k"].iloc[0]}
+    given = collections.defaultdict(dict, {"a": record})
+    given["a"]["k"] = 5
+    return pd.DataFrame([record])
+
+
+def by_an_error(pdf):
+    record = {"k": pdf["k"].iloc[0]}
+    try:
+        raise ValueError(record)
+    except ValueError as error:
+        error.args[0]["k"] = 5
+    return pd.DataFrame([record])
+
+
+def by_an_assertion(pdf):
+    out = pdf[["k"]].copy()
+    try:
+        assert out.empty, out
+    except AssertionError as error:
+        error.args[0]["k"] = 5
+    return out
+
+
+def in_a_cell(pdf):
+    record = {"k": pdf["k"].iloc[0]}
+    pd.Series([record]).iloc[0]["k"] = 5
+    return pd.DataFrame([record])
+
+
+def in_cells_of_a_column(pdf):
+    records = [{"k": pdf["k"].iloc[0]} for _ in pdf["t"]]
+    pdf["r"] = records
+    for record in pdf["r"]:
+        record["k"] = 5
+    return pd.DataFrame(records)
+
+
+def in_cells_of_a_table(pdf):
+    record = {"k": pdf["k"].iloc[0]}
+    for row in pd.DataFrame({"r": [record]}).itertuples():
+        row.r["k"] = 5
+    return pd.DataFrame([record])
+
+
+def in_cells_of_rows(pdf):
+    record = {"k": pdf["k"].iloc[0]}
+    pd.DataFrame([{"r": record}])["r"].tolist()[0]["k"] = 5
+    return pd.DataFrame([record])
+
+
+def in_mapped_cells(pdf):
+    record = {"k": pdf["k"].iloc[0]}
+    for cell in pdf["t"].map(lambda _: record):
+        cell["k"] = 5
+    return pd.DataFrame([record])
+
+
+def in_cells_by_a_dict(pdf):
+    record = {"k": pdf["k"].iloc[0]}
+    pd.Series([1]).map({1: record}).iloc[0]["k"] = 5
+    return pd.DataFrame([record])
+
+
+def in_applied_cells(pdf):
+    record = {"k": pdf["k"].iloc[0]}
+    for cell in pdf.apply(lambda row: record, axis=1):
+        cell["k"] = 5
+    return pd.DataFrame([record])
+
+
+class Held:
+    def __init__(self, record):
+        self.record = record
+
+
+def in_a_key(pdf):
+    record = {"k": pdf["k"].iloc[0]}
+    for held in {Held(record): 1}:
+        held.record["k"] = 5
+    return pd.DataFrame([record])
+
+
+def in_a_key_that_is_set(pdf):
+    record = {"k": pdf["k"].iloc[0]}
+    numbers = {}
+    numbers[Held(record)] = 1
+    for held, _ in numbers.items():
+        held.record["k"] = 5
+    return pd.DataFrame([record])
+
+
+def labels_that_are_merged(pdf):
+    out = pdf.groupby(pdf["x"].rename("k")).agg(n=("t", "sum")).reset_index()
+    return pdf[["k", "t"]].merge(out, left_on="t", right_on="n", suffixes=("_1", ""))
+
+
+def rows_of_an_index(pdf):
+    out = pd.DataFrame()
+    out.index = [0, 1, 2, 3, 4, 5]
+    out["k"] = pdf["k"]
+    return out
+
+
 RAISING = [label_in_the_way, inserted_in_the_way, melted_in_the_way]
 WITH_LEVELS = [levels_by_a_dict, levels_by_a_list, levels_of_a_flat_table]
 SPOILED = [
@@ -910,5 +1024,6 @@ SPOILED = [
     if getattr(f, "__module__", "") == __name__
     and f not in (*KEEPING, *WITH_LEVELS, *RAISING)
     and not f.__name__.startswith("_")
+    and inspect.isfunction(f)
     and f.__name__ not in ("cleaned", "overwrite")
 ]

@@ -264,6 +264,10 @@ PANDAS = DATA | {"pandas", "numpy"}
 NONE = AbstractScalar(constant=None, fixed=True)
 
 
+UNNAMED = "\0"
+"""The label of groups by values of the program, whose name is not followed. No column has it."""
+
+
 class Table(Struct, frozen=True):
     """A DataFrame. ``columns`` are the columns that it may have, in order; ``rest`` describes any
     other column, None if there is none. ``rows`` names its rows, None if they are unknown.

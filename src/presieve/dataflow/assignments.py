@@ -95,6 +95,7 @@ def _store_item(
             s.overwrite(memory)
             a.writes_items = True
             a.changes(memory, node, ast.unparse(node))
+            a.hides_cells(s, value)
         case Ref() if (items := s.items(owner)) is not None:
             _store_in_items(a, s, owner, items, (index, value))
             a.changes_items(owner, node, ast.unparse(node))
@@ -109,6 +110,8 @@ def _store_in_items(
     a: Analysis, s: AnalysisState, owner: Ref, items: Items, stored: tuple[Value, Value]
 ) -> None:
     index, value = stored
+    if items.kind == "dict":
+        a.hides_key(s, index)
     name = constant_of(s, index)
     element = value if items.element is None else join(items.element, value)
     known = None
@@ -142,6 +145,7 @@ def _store_located(
     value, node = stored
     table = s.table_at(owner)
     a.observe(s, value, node, "a table is written")
+    a.hides_cells(s, value)
     rows = index.items[0] if isinstance(index, AbstractTuple) and index.items else index
     names = (
         names_of_columns(s, index.items[1])
@@ -218,6 +222,7 @@ def set_column(
         if not table.empty:
             a.note("keys", f"a table that may have no rows is given those of {name}", node)
     _put_column(s, owner, name, new_column)
+    a.hides_cells(s, stored[0])
 
 
 def _are_rows_alone(s: AnalysisState, column: AbstractColumn) -> bool:
@@ -283,7 +288,7 @@ def _store_attribute(
             _rename_all(a, s, owner, value, node)
         elif name == "index":
             a.observe(s, value, node, "the index is given what is not followed")
-            s.update(owner, replace(table, index=None, rowwise=False))
+            s.update(owner, replace(table, index=None, rowwise=False, empty=False))
             _forget_labels(s, owner)
         elif name in table.names:
             set_column(a, s, owner, name, (value, node))

@@ -174,6 +174,10 @@ def _apply_transfer(owner: Owner | None, invocation: EvaluatedCall) -> Value | N
     if owner in ("table", "function") and _is_asked_for_no_copy(invocation):
         transfer = None  # the result shares its memory with an argument
     value = None if transfer is None else transfer(invocation._replace(facts=facts))
+    if owner in ("column", "table", "groups", "window"):
+        for argument in invocation.values:
+            if invocation.s.items(argument) is not None:
+                invocation.a.hides_cells(invocation.s, argument)
     if value is None or not (facts.separate or _is_by_row(invocation.s, value)):
         parts = (invocation.owner, *invocation.values)
         fixed = all(map(invocation.s.is_made_once, parts)) or _applied_to(invocation) is not None
@@ -483,6 +487,7 @@ def called_back(
         # The second call starts from what the first has changed; a third would see nothing new.
         value = inline_call(a, s, function, Given([argument] * count, {}, node))
         s.become(join_states(before, s))
+    a.hides(s, value)
     return value
 
 

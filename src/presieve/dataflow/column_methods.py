@@ -287,6 +287,7 @@ def called_with_row(call: EvaluatedCall, function: Function, row: Value) -> Valu
     for _ in range(2):
         value = call.a.evaluator.follow_call(call, function, Given([row], {}, call.node))
         call.s.become(join_states(before, call.s))
+    call.a.hides(call.s, value)
     return loosen(call.s, value) or AbstractScalar()
 
 

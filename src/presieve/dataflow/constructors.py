@@ -102,6 +102,8 @@ def _of_columns(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None
             return replace(value, rows=place, name=name, rowwise=alone, index=None)
         return column_for(Table((), place), name, value)
 
+    for value in fields.values():
+        call.a.hides_cells(call.s, value)
     chosen = names if names is not None else tuple(fields)
     lists = [call.s.items(v) for v in fields.values()]
     empty = any(i is not None and i.kind == "list" and i.fixed == () for i in lists)
@@ -133,6 +135,7 @@ def _of_rows(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -
     others = [v for row in rows if row is not None for v in _unnamed_values(call.s, row)]
     for value in (*joined_fields.values(), *others):
         call.a.observe(call.s, value, call.node, "values of a new table")
+        call.a.hides(call.s, value)
     further_memory = reach_of_all(others)
     by_row = items.each is not None
 
@@ -236,6 +239,7 @@ def _series(call: EvaluatedCall) -> Value | None:
     if value is None or call.named.keys() - {"data", "name", "dtype", "index"}:
         return None
     call.observe_arguments("values of a Series")
+    call.a.hides_cells(call.s, value)
     name = constant_of(call.s, call.named["name"]) if "name" in call.named else None
     named = name if isinstance(name, str) else None
     if (

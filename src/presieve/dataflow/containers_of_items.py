@@ -109,6 +109,7 @@ def _set_default(call: EvaluatedCall) -> Value | None:
         return None
     default = call.args[1] if len(call.args) == 2 else NONE
     element = default if items.element is None else join(items.element, default)
+    call.a.hides_key(call.s, call.args[0])
     # Which items exist may depend on rows.
     _change_items(call, Items("dict", AbstractScalar() if is_fixed(element) else element))
     return AbstractScalar() if is_fixed(element) else element
@@ -250,6 +251,8 @@ def _of_pairs(call: EvaluatedCall, pairs: Items) -> Value | None:
     if any(len(b) != 2 for b in both) or not isinstance(pairs.element, AbstractTuple | None):
         return None
     element = join_all(b[1] for b in both)
+    for pair in both:
+        call.a.hides_key(call.s, pair[0])
     names = [constant_of(call.s, b[0]) for b in both[:-1]]
     known_values = None
     if pairs.fixed is not None and all(isinstance(n, str) for n in names):
@@ -259,8 +262,9 @@ def _of_pairs(call: EvaluatedCall, pairs: Items) -> Value | None:
 
 @transfer("function", "collections.defaultdict", "collections.Counter", "collections.OrderedDict")
 def _other_dicts(call: EvaluatedCall) -> Value | None:
-    if call.name.endswith("Counter") and call.args:
-        return None
+    by_factory = call.name.endswith("defaultdict") and len(call.args) == 1
+    if (call.args and not by_factory) or call.named:
+        return None  # what it is given is in it
     for value in call.values:
         call.a.evaluator.callback(call, value)
     counts = AbstractScalar() if call.name.endswith("Counter") else OpaqueValue(packages=DATA)

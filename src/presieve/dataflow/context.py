@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from presieve.dataflow.abstract_values import (
     MISSING,
+    NOWHERE,
     AbstractColumn,
     AbstractScalar,
     AbstractTuple,
@@ -27,7 +28,7 @@ from presieve.dataflow.abstract_values import (
     Value,
     reach_of,
 )
-from presieve.dataflow.analysis_state import AnalysisState
+from presieve.dataflow.analysis_state import AnalysisState, values_of
 from presieve.dataflow.libraries import Doing
 from presieve.errors import Span
 from presieve.lift.python.names import OuterNames
@@ -365,6 +366,29 @@ class Analysis:
             s.spoil(places)
         if names:
             self.note("keys", f"{what} may change {names}", node)
+
+    def hides(self, s: AnalysisState, value: Value) -> None:
+        """Put a value into a cell, where it is not followed: what it refers to may be changed from
+        there at any time.
+        """
+        objects = (p for p in s.reach(value) if isinstance(s.heap.get(p), Items))
+        tables = value.places if isinstance(value, Ref) else NOWHERE
+        if hidden := frozenset(objects) | tables:
+            s.escape(hidden)
+
+    def hides_key(self, s: AnalysisState, value: Value) -> None:
+        """The same of a key. Lists, dicts and tables cannot be keys, objects of classes can."""
+        reached = {p: s.heap.get(p) for p in s.reach(value)}
+        kinds = ("list", "dict", "set", "names")
+        objects = (p for p, o in reached.items() if isinstance(o, Items) and o.kind not in kinds)
+        if hidden := frozenset(objects):
+            s.escape(hidden)
+
+    def hides_cells(self, s: AnalysisState, values: Value) -> None:
+        """The same of what a list or dict holds, or of a single value."""
+        items = s.items(values)
+        for value in (values,) if items is None else values_of(items):
+            self.hides(s, value)
 
     def stores(self, s: AnalysisState, value: Value, node: ast.AST, what: str) -> None:
         """Put a value where it is not followed: when it is taken out, its methods count as those of

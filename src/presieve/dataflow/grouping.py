@@ -10,6 +10,7 @@ from __future__ import annotations
 from presieve.dataflow.abstract_values import (
     NO_KEYS,
     PANDAS,
+    UNNAMED,
     AbstractColumn,
     AbstractScalar,
     AbstractTuple,
@@ -29,9 +30,6 @@ from presieve.dataflow.iteration import group_of
 from presieve.dataflow.table_methods import names_given, now_or_later, own_table, read_columns
 from presieve.dataflow.transfer_functions import transfer
 from presieve.python_library.descriptions import ResultKind
-
-UNNAMED = "\0"
-"""The label of groups by values of the program, whose name is not followed. No column has it."""
 
 
 @transfer("table", "groupby")
@@ -57,7 +55,7 @@ def _is_of_values(call: EvaluatedCall, by: Value) -> bool:
     any column by its name (``pd.Grouper``).
     """
     if isinstance(by, AbstractColumn):
-        return True
+        return by.labelled  # the items of a list may be names
     of_pandas = isinstance(by, OpaqueValue) and by.packages is not None and by.packages <= PANDAS
     if of_pandas:
         read_columns(call, own_table(call), None)

@@ -91,7 +91,9 @@ def dict_display(a: Analysis, node: ast.Dict, s: AnalysisState) -> Value:
                 fields = None
                 values.append(OpaqueValue(s.reach(value)))
             continue
-        name = constant_of(s, a.evaluator.evaluate(a, key, s))
+        key_value = a.evaluator.evaluate(a, key, s)
+        a.hides_key(s, key_value)
+        name = constant_of(s, key_value)
         values.append(value)
         if isinstance(name, str) and fields is not None:
             fields[name] = value
@@ -123,7 +125,10 @@ def comprehension(
             bind(a, s, g.target, item_of(a, s, over, g.iter))
             for test in g.ifs:
                 a.evaluator.evaluate(a, test, s)
-        return [a.evaluator.evaluate(a, p, s) for p in parts][-1]
+        *keys, value = [a.evaluator.evaluate(a, p, s) for p in parts]
+        for key in keys:
+            a.hides_key(s, key)
+        return value
 
     value = s.repeat(evaluate_item)
     _restore(s, before, names_stored([g.target for g in node.generators]))

@@ -96,8 +96,8 @@ def _return(a: Analysis, node: ast.Return, s: AnalysisState) -> bool:
 
 def _raise(a: Analysis, node: ast.Raise, s: AnalysisState) -> bool:
     for part in (node.exc, node.cause):
-        if part is not None:
-            a.evaluator.evaluate(a, part, s)
+        if part is not None:  # a handler may take its arguments out of it
+            a.hides(s, a.evaluator.evaluate(a, part, s))
     return False
 
 
@@ -444,6 +444,8 @@ def _assert(a: Analysis, node: ast.Assert, s: AnalysisState) -> bool:
     test = a.evaluator.evaluate(a, node.test, s)
     if not is_fixed(test):
         a.branches_on(test, node.test)  # with other rows it may raise
+    if node.msg is not None:
+        a.hides(s, a.evaluator.evaluate(a, node.msg, s))
     return True
 
 

@@ -17,6 +17,7 @@ from presieve.dataflow.abstract_values import (
     NO_KEYS,
     NONE,
     PANDAS,
+    UNNAMED,
     AbstractColumn,
     AbstractScalar,
     AbstractTuple,
@@ -189,6 +190,9 @@ def _reset(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | 
         _read_names(call, table, added_names)
     if drop is False and table.index is not None:
         labels = tuple((n, AbstractColumn(k, rows=place, name=n)) for n, k in table.index)
+        if UNNAMED in dict(labels):
+            any_column = AbstractColumn(memory=frozenset().union(*(c.memory for _, c in columns)))
+            return Table((), place, any_column, sure=False)
         columns = (*labels, *columns)
     elif drop is False:
         name = "level_0" if "index" in table.names else "index"
