@@ -356,6 +356,29 @@ def in_each_record(batches):
         yield pd.DataFrame(records, columns=["k", "x", "y", "s", "t", "m"])
 
 
+def field_of_some_records(batches):
+    """The column is there only if a row of the batch has it."""
+    for pdf in batches:
+        records = pdf.to_dict("records")
+        for record in records:
+            if record["t"] > 1:
+                record["m"] = "a"
+        yield pd.DataFrame(records)[["k", "x", "y", "s", "t", "m"]]
+
+
+def field_of_some_dicts(batches):
+    for pdf in batches:
+        dicts = []
+        for row in pdf.itertuples(index=False):
+            record = {"k": row.k, "x": row.x, "y": row.y, "s": row.s, "t": row.t}
+            if row.t > 1:
+                record["m"] = "a"
+            dicts.append(record)
+        out = pd.DataFrame(dicts)
+        out["z"] = out["m"]
+        yield out[["k", "x", "y", "s", "t", "z"]]
+
+
 def limit_in_an_ordered_dict(batches):
     limit = {"n": 0}
     known = collections.OrderedDict(n=limit)
@@ -436,7 +459,7 @@ SPOILED = (
     *(several_chosen, marked_by_the_part_before, ended_without_rows),
     *(first_rows_from_nothing, from_nothing_but_a_column, changed_between, returned_in_vain),
     *(in_the_first_record, in_the_last_dict_by_update),
-    *(limit_in_an_ordered_dict, rows_of_an_index),
+    *(limit_in_an_ordered_dict, rows_of_an_index, field_of_some_records, field_of_some_dicts),
     *(by_size, counted, in_a_list, first_only, stopped, filled_from_above),
     *(table_filled_from_above, integers_if_all_are, by_position, several_at_least),
     *(lengths_as_texts, quotients_as_texts, applied_to_chosen_rows, running_total),
