@@ -366,6 +366,17 @@ def field_of_some_records(batches):
         yield pd.DataFrame(records)[["k", "x", "y", "s", "t", "m"]]
 
 
+def field_that_is_only_looked_up(batches):
+    for pdf in batches:
+        records = pdf.to_dict("records")
+        for record in records:
+            if record["t"] > 1:
+                record["m"] = "a"
+        out = pd.DataFrame(records)
+        out["m"].isna()
+        yield out[["k", "x", "y", "s", "t"]]
+
+
 def field_of_some_dicts(batches):
     for pdf in batches:
         dicts = []
@@ -460,6 +471,7 @@ SPOILED = (
     *(first_rows_from_nothing, from_nothing_but_a_column, changed_between, returned_in_vain),
     *(in_the_first_record, in_the_last_dict_by_update),
     *(limit_in_an_ordered_dict, rows_of_an_index, field_of_some_records, field_of_some_dicts),
+    field_that_is_only_looked_up,
     *(by_size, counted, in_a_list, first_only, stopped, filled_from_above),
     *(table_filled_from_above, integers_if_all_are, by_position, several_at_least),
     *(lengths_as_texts, quotients_as_texts, applied_to_chosen_rows, running_total),

@@ -137,7 +137,8 @@ def _of_rows(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -
         call.a.observe(call.s, value, call.node, "values of a new table")
         call.a.hides(call.s, value)
     further_memory = reach_of_all(others)
-    by_row = items.each is not None
+    # Without names, there is a column of an unknown field only if a row has the field.
+    by_row = items.each is not None and (names is not None or not others)
 
     def unnamed(place: AllocationSite) -> AbstractColumn:
         return AbstractColumn(rows=place, memory=further_memory, rowwise=by_row, mixed="any")
