@@ -344,6 +344,11 @@ class Writer:
             ]
         return self.random.choice(options)
 
+    def offer(self, name: str, depth: int) -> None:
+        """Let the rest of the function use a table that is certainly bound."""
+        if depth == 1:
+            self.frames.append(name)
+
     def records(self, f: str, depth: int) -> None:
         """A table of objects that stand for rows, of which some are changed."""
         name, rows = self.new("f"), self.new("r")
@@ -362,8 +367,7 @@ class Writer:
                 self.add(f"first.update({{'k': {self.scalar()}}})", depth)
         self.add(f"{name} = pd.DataFrame({rows}, columns=['k', 'x', 't', 'm'])", depth)
         self.add(f"{name}['s'] = 'a'", depth)
-        if depth == 1:
-            self.frames.append(name)
+        self.offer(name, depth)
 
     def nested(self, f: str, depth: int) -> None:
         kind = self.pick(
@@ -407,8 +411,7 @@ class Writer:
                 for column in self.random.sample(["k", "x", "m"], 2):
                     value = self.pick(self.scalar(), self.vector(), f"{f}['k']")
                     self.add(f"{name}['{column}'] = {value}", depth)
-                if depth == 1:
-                    self.frames.append(name)
+                self.offer(name, depth)
             case "all":
                 self.add(f"for c in {f}.columns:", depth)
                 self.add(f"if c {self.pick('in', 'not in')} ('k', 's'):", inner)
@@ -437,8 +440,7 @@ class Writer:
                 self.add(f"for r in {f}.itertuples():", depth)
                 self.add(f"{rows}.append({{'k': {self.scalar()}, 'x': r.{self.number()}}})", inner)
                 self.add(f"{name} = pd.DataFrame({rows})", depth)
-                if depth == 1:
-                    self.frames.append(name)
+                self.offer(name, depth)
             case "records":
                 self.records(f, depth)
             case "groups":
@@ -449,8 +451,7 @@ class Writer:
                 self.add(f"part['{self.pick('x', 'z')}'] = {self.scalar()}", inner)
                 self.add(f"{parts}.append(part)", inner)
                 self.add(f"{name} = pd.concat({parts})", depth)
-                if depth == 1:
-                    self.frames.append(name)
+                self.offer(name, depth)
             case _:
                 self.add(f"if len({f}) < 2:", depth)
                 value = self.pick("pd.DataFrame(columns=['k', 'm'])", f, self.table())

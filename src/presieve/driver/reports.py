@@ -425,7 +425,7 @@ def _with_rewrite(report: BoundaryReport, proof: GoalProof, rewrite: Rewrite) ->
     assumptions = solution.assumptions
     if rewrite.erases and rewrite.kind != "none":
         others = site.unsure or site.opaque
-        text = f"{ERASED_TEXT}; {FEWER_MESSAGES}" if others else ERASED_TEXT
+        text = f"{ERASED_TEXT}; {UNREAD_MESSAGES}" if others else ERASED_TEXT
         proved = (a for a in assumptions if a["code"] != MAY_ERASE_ERROR)
         assumptions = (*proved, {"code": MAY_ERASE_ERROR, "text": text})
     if rewrite.claims and rewrite.kind != "none":
@@ -439,7 +439,7 @@ def _with_rewrite(report: BoundaryReport, proof: GoalProof, rewrite: Rewrite) ->
     )
 
 
-FEWER_MESSAGES = "functions that are not read write their messages for the other rows only"
+UNREAD_MESSAGES = "functions that are not read write their messages for the other rows only"
 
 
 def _with_residual(report: BoundaryReport, proof: GoalProof, rewrite: Rewrite) -> BoundaryReport:

@@ -294,9 +294,9 @@ def _is_known(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -
 def _cannot_lose_by_early_days(
     gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange
 ) -> bool:
-    """Whether days before 1582 on the other side cannot make a scan lose rows of the large side.
-    Scans compare early days and moments with each other as any others
-    (:mod:`presieve.semantics.scan`), but not with later ones.
+    """Whether early days and moments on the other side, which a scan may shift
+    (:mod:`presieve.semantics.scan`), cannot make it lose rows of the large side: they cannot if the
+    large side has none, nor any that Python cannot hold.
     """
     if not may_lose_by(of.column.type):
         return True
