@@ -46,6 +46,11 @@ ATOMS = [
         "s NOT IN ('a', 'b')",
         "ts + INTERVAL '1' DAY > TIMESTAMP '2024-01-01 12:00'",
     ),
+    *("month(d) = 2", "year(d) = 2024 AND month(d) IN (2, 3)", "quarter(ts) = 1", "hour(ts) < 12"),
+    *("dayofweek(ts) > 4", "date(ts) = DATE '2024-01-01' AND hour(ts) = 12", "day(d) <= 15"),
+    *("CAST(i AS string) > '3'", "CAST(n AS string) LIKE '1%'", "CAST(i AS string) IN ('3', '-4')"),
+    *("p + 1.5 < 3", "p * -2 > 3.25", "CAST(p AS double) >= 0.5D", "abs(-p) <= 7.25"),
+    *("array_contains(array(1, NULL, 3), i)", "i > 3 AND i < 2"),
 ]
 
 

@@ -38,7 +38,8 @@ def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Data
     path = str(tmp_path_factory.mktemp("derived") / "t")
     raw = spark.createDataFrame(rows, "i int, n long, x double, s string, d string, ts string")
     raw.selectExpr(
-        "i", "n", "x", "s", "CAST(d AS date) AS d", "CAST(ts || 'Z' AS timestamp) AS ts"
+        *("i", "n", "x", "s", "CAST(d AS date) AS d", "CAST(ts || 'Z' AS timestamp) AS ts"),
+        "CAST(n % 10000 / 8D AS decimal(12, 2)) AS p",
     ).write.parquet(path)
     return spark.read.parquet(path)
 

@@ -303,6 +303,7 @@ EXACT = [
     *("coalesce(i, 3) = 3", "abs(i) < 4", "x / 2 = 3", "i * 3 > 10", "year(d) IN (2020, 2024)"),
     *("date_format(ts, 'yyyy-MM') = '2024-01'", "add_months(d, 1) >= DATE '2024-03-29'"),
     *("CASE WHEN i > 3 THEN 1 ELSE 2 END = 1", "greatest(i, 3) > 5", "NOT (year(d) = 2024)"),
+    *("p + 1 < 3", "p * -2 > 3.25", "CAST(p AS double) >= 0.5D"),
 ]
 
 

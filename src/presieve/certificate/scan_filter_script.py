@@ -202,7 +202,8 @@ class _Encoder(ConditionFold[_Value | None, _Truth]):
         argument = None if function is None else self.value(function.argument)
         if function is None or argument is None:
             return None
-        steps = [(piece, list(_steps(piece, argument.points))) for piece in function.pieces]
+        pieces = function.pieces_between(argument.points)
+        steps = [(piece, list(_steps(piece, argument.points))) for piece in pieces]
         points = {p for _, step_bounds in steps for _, *bounds in step_bounds for p in bounds}
         if not points:
             return None
@@ -210,7 +211,8 @@ class _Encoder(ConditionFold[_Value | None, _Truth]):
         self.fact(s_implies(argument.null, function_value.null))
         for piece, piece_steps in steps:
             in_piece = s_and((argument.there, self._inside(argument.term, piece.within)))
-            self.fact(s_implies(in_piece, function_value.there))
+            if not piece.nullable:
+                self.fact(s_implies(in_piece, function_value.there))
             if (argument.sort, function_value.sort) == (_TEXTS, _TEXTS):
                 # The result is a beginning of the text.
                 self.fact(s_implies(in_piece, f"(<= {function_value.term} {argument.term})"))

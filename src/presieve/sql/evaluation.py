@@ -76,7 +76,10 @@ class Evaluation(ConditionFold[ValueSet, Truths]):
         return values((only(int(t)) for t in truth if t is not None), null=None in truth)
 
     def image(self, function: Monotone | None) -> ValueSet:
-        return ALL if function is None else _image(function.pieces, self.value(function.argument))
+        if function is None:
+            return ALL
+        arguments = self.value(function.argument)
+        return _image(function.pieces_of(arguments), arguments)
 
     def attribute(self, node: ExprNode) -> ValueSet:
         within = values([domain(type_name(node))], null=True)
@@ -218,14 +221,14 @@ def _image(pieces: Sequence[Piece], arguments: ValueSet) -> ValueSet:
     present = arguments.intersection(PRESENT)
     if present.intersection(values(p.within for p in pieces).complement()).intervals:
         return ALL
-    parts = (
-        (piece, intersection(interval, piece.within))
+    parts = [
+        (piece, part)
         for piece in pieces
         for interval in present.intervals
-    )
-    return values(
-        (_of_piece(p, part) for p, part in parts if not is_empty(part)), null=arguments.null
-    )
+        if not is_empty(part := intersection(interval, piece.within))
+    ]
+    null = arguments.null or any(piece.nullable for piece, _ in parts)
+    return values((_of_piece(*part) for part in parts), null=null)
 
 
 def _of_piece(piece: Piece, part: Interval) -> Interval:

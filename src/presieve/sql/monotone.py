@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 from msgspec import Struct
 
@@ -31,6 +32,7 @@ from presieve.sql.piecewise import (
     DAY,
     DAYS,
     LONGS,
+    STORED_DIGITS,
     Monotone,
     Offsets,
     Piece,
@@ -40,6 +42,7 @@ from presieve.sql.piecewise import (
     exactly,
     integers,
     linear,
+    linear_decimal,
     literal_in_order,
     type_name,
 )
@@ -59,13 +62,15 @@ def describe_monotone(node: ExprNode, zones: Zones) -> Monotone | None:
 
 class _Operands(Struct, frozen=True):
     """The argument of arithmetic on numbers of a type, and the constant operand: a finite double,
-    or an integer. ``turned``: the constant is on the left.
+    or an integer. ``turned``: the constant is on the left. The digits of a decimal argument are
+    multiplied by ``unit`` first.
     """
 
     argument: ExprNode
     fixed: float | int
     type: str
     turned: bool
+    unit: int = 1
 
 
 def _operands(node: ExprNode, zones: Zones) -> _Operands | None:
@@ -77,10 +82,28 @@ def _operands(node: ExprNode, zones: Zones) -> _Operands | None:
     if not isinstance(fixed, int):
         return None
     type_ = type_name(constant)
+    if decimal_type(type_) is not None:
+        return _decimal_operands(node, (argument, constant), fixed, turned=turned)
     if type_ != "double":
         return _Operands(argument, fixed, type_, turned)
     double = number(fixed)
     return _Operands(argument, double, type_, turned) if math.isfinite(double) else None
+
+
+def _decimal_operands(
+    node: ExprNode, operands: tuple[ExprNode, ExprNode], fixed: int, *, turned: bool
+) -> _Operands | None:
+    """The operands with the digits of the constant, and of the argument, as the result has them."""
+    types = (type_name(node), *map(type_name, operands))
+    digits = [decimal_type(type_) for type_ in types]
+    if None in digits:
+        return None
+    (_, scale), (_, of_argument), (_, of_constant) = (pair for pair in digits if pair is not None)
+    argument = operands[0]
+    if node.entry is numeric.MULTIPLY:
+        return _Operands(argument, fixed, types[0], turned)
+    shifted = fixed * 10 ** (scale - of_constant)
+    return _Operands(argument, shifted, types[0], turned, 10 ** (scale - of_argument))
 
 
 def _sum(sign: int) -> Reader:
@@ -92,9 +115,8 @@ def _sum(sign: int) -> Reader:
         if of.type == "double":
             f = _sum_function(fixed, sign, of.turned)
             return _of_doubles(argument, f, rising=factor > 0)
-        span = integers(of.type)
         offset = int(fixed if of.turned else sign * fixed)
-        return None if span is None else linear(argument, factor, offset, span)
+        return _linear(of, factor * of.unit, offset)
 
     return reader
 
@@ -112,8 +134,14 @@ def _product(node: ExprNode, zones: Zones) -> Monotone | None:
     factor = of.fixed
     if of.type == "double":
         return _of_doubles(of.argument, lambda x: x * factor, rising=factor > 0)
+    return _linear(of, int(factor), 0)
+
+
+def _linear(of: _Operands, factor: int, offset: int) -> Monotone | None:
+    if decimal_type(of.type) is not None:
+        return linear_decimal(of.argument, factor, offset, of.type)
     span = integers(of.type)
-    return None if span is None else linear(of.argument, int(factor), 0, span)
+    return None if span is None else linear(of.argument, factor, offset, span)
 
 
 def _monotone_division(node: ExprNode, zones: Zones) -> Monotone | None:
@@ -122,6 +150,8 @@ def _monotone_division(node: ExprNode, zones: Zones) -> Monotone | None:
     if of is None or of.turned or of.fixed == 0:
         return None
     divisor = of.fixed
+    if decimal_type(of.type) is not None:
+        return None
     if node.entry is numeric.DIVIDE:
         quotient = _of_doubles(of.argument, lambda x: x / divisor, rising=divisor > 0)
         return quotient if of.type == "double" else None
@@ -147,14 +177,13 @@ def _opposite(node: ExprNode, _: Zones) -> Monotone | None:
     (argument,) = node.children
     if type_name(argument) == "double":
         return _of_doubles(argument, lambda x: -x, rising=False)
-    span = integers(type_name(argument))
-    return None if span is None else linear(argument, -1, 0, span)
+    return _linear(_Operands(argument, -1, type_name(argument), turned=False), -1, 0)
 
 
 def _absolute(node: ExprNode, _: Zones) -> Monotone | None:
     (argument,) = node.children
     is_double = type_name(argument) == "double"
-    span = (None, None) if is_double else integers(type_name(argument))
+    span = (None, None) if is_double else _numbers_of(type_name(argument))
     if span is None:
         return None
     low, end = span
@@ -162,6 +191,11 @@ def _absolute(node: ExprNode, _: Zones) -> Monotone | None:
     falling = Piece((least, 0), _negate, _negate, rising=False)
     rising = Piece((0, end), lambda x: x, lambda x: x)
     return Monotone(argument, (falling, rising))
+
+
+def _numbers_of(type_: str) -> Interval | None:
+    """All values that a column of this type may hold."""
+    return STORED_DIGITS if decimal_type(type_) is not None else integers(type_)
 
 
 def _negate(x: Point) -> Point:
@@ -198,6 +232,9 @@ def _convert_to_integer(argument: ExprNode, f: Callable[[float], int], span: Int
 def _cast(node: ExprNode, zones: Zones) -> Monotone | None:
     (argument,) = node.children
     before, after = type_name(argument), type_name(node)
+    digits = decimal_type(before)
+    if digits is not None:
+        return _cast_decimal(argument, digits[1], after)
     if before in INTEGERS:
         return _cast_integer(argument, after)
     if before == "double" and after in INTEGERS:
@@ -220,7 +257,33 @@ def _cast_double(argument: ExprNode, after: str) -> Monotone | None:
     return exactly(argument, lambda p: math.trunc(number(p)), within)  # type: ignore[arg-type]
 
 
+def _cast_decimal(argument: ExprNode, scale: int, after: str) -> Monotone | None:
+    """A decimal with more places, or as a double: Spark reads the number's text."""
+    digits = decimal_type(after)
+    if after == "double":
+        return exactly(argument, lambda x: place(float(Fraction(x, 10**scale))), _FINITE)  # type: ignore[arg-type]
+    if digits is None or digits[1] < scale:
+        return None
+    return linear_decimal(argument, 10 ** (digits[1] - scale), 0, after)
+
+
+_FINITE: Interval = (-(2**512), 2**512)
+"""Digits of decimals in files, and of what is computed from them, with room to spare."""
+_LENGTHS = range(1, 20)
+
+
+def _texts_of_integers(argument: ExprNode) -> Monotone:
+    """Texts of integers with as many digits are in the order of the numbers; those of negative ones
+    in the opposite order.
+    """
+    below = tuple(Piece((1 - 10**n, 1 - 10 ** (n - 1)), str, str, rising=False) for n in _LENGTHS)
+    above = tuple(Piece((10 ** (n - 1), 10**n), str, str) for n in _LENGTHS)
+    return Monotone(argument, (*reversed(below), Piece((0, 1), str, str), *above))
+
+
 def _cast_integer(argument: ExprNode, after: str) -> Monotone | None:
+    if after == "string":
+        return _texts_of_integers(argument)
     if after in INTEGERS:
         span = integers(after)
         return None if span is None else exactly(argument, lambda x: x, span)

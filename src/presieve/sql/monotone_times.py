@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 
+from msgspec import Struct
+
 from presieve.semantics.function_meanings import civil, day_number
-from presieve.semantics.intervals import EVERYTHING, Interval, Point
+from presieve.semantics.intervals import EVERYTHING, Interval, Point, intersection, is_empty
 from presieve.semantics.values import INT_RANGES, INTEGERS
 from presieve.sql.catalyst_tree import ExprNode
 from presieve.sql.expressions import textual, times
@@ -132,6 +134,90 @@ def _timestamp_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
         lambda x: cut(x + high) - low,  # type: ignore[operator]
         LONGS,
     )
+
+
+# --- parts of a day or an instant ------------------------------------------------------------
+
+
+class _Part(Struct, frozen=True):
+    """A part of a day, such as its month, which rises from the ``first`` day of a period to the
+    last one. ``longest`` is a number of days after which each period has ended, and the next has
+    not.
+    """
+
+    of: Callable[[int], int]
+    first: Callable[[int], int]
+    longest: int
+    within: tuple[int, int]
+
+
+_MAX_PERIODS = 64
+_YEAR = partial(_truncate_day, unit="year")
+
+_PARTS: Mapping[Entry, _Part] = {
+    times.MONTH: _Part(lambda day: civil(day)[1], _YEAR, 366, (1, 12)),
+    times.QUARTER: _Part(lambda day: (civil(day)[1] + 2) // 3, _YEAR, 366, (1, 4)),
+    times.DAY_OF_YEAR: _Part(lambda day: day - _YEAR(day) + 1, _YEAR, 366, (1, 366)),
+    times.DAY_OF_MONTH: _Part(
+        lambda day: civil(day)[2], partial(_truncate_day, unit="month"), 31, (1, 31)
+    ),
+    times.DAY_OF_WEEK: _Part(
+        lambda day: (day + 4) % 7 + 1, lambda day: day - (day + 4) % 7, 7, (1, 7)
+    ),
+    times.WEEKDAY: _Part(lambda day: (day + 3) % 7, lambda day: day - (day + 3) % 7, 7, (0, 6)),
+}
+
+
+def _part_of_day(node: ExprNode, _: Zones) -> Monotone:
+    part = _PARTS[node.entry]
+    low, high = part.within
+    anywhere = Piece(DAYS, lambda _: low, lambda _: high)
+
+    def periods(hull: Interval) -> tuple[Piece, ...]:
+        day, end = hull
+        if not isinstance(day, int) or not isinstance(end, int):
+            return ()
+        if not FIRST_DAY <= day < end <= min(END_DAY, day + _MAX_PERIODS * part.longest):
+            return ()
+        pieces = []
+        while day < end:
+            following = part.first(part.first(day) + part.longest)
+            pieces.append(Piece((day, min(following, end)), part.of, part.of))  # type: ignore[arg-type]
+            day = following
+        return tuple(pieces)
+
+    return Monotone(node.children[0], (anywhere,), periods)
+
+
+def _hour(node: ExprNode, zones: Zones) -> Monotone | None:
+    """Within a day of every offset of the zone the hour rises; around midnight it is not known."""
+    (argument,) = node.children
+    without_zone = type_name(argument) == "timestamp_ntz"
+    offsets = (0, 0) if without_zone else offsets_of(node, zones)
+    if offsets is None or type_name(argument) not in ("timestamp", "timestamp_ntz"):
+        return None
+    low, high = offsets
+    anywhere = Piece(LONGS, lambda _: 0, lambda _: 23)
+
+    def periods(hull: Interval) -> tuple[Piece, ...]:
+        first, end = hull
+        if not isinstance(first, int) or not isinstance(end, int):
+            return ()
+        if end - first > _MAX_PERIODS * DAY:
+            return ()
+        days = range((first + low) // DAY, (end + high) // DAY + 1)
+        parts = (intersection((day * DAY - low, (day + 1) * DAY - high), hull) for day in days)
+        return tuple(
+            Piece(part, lambda x: _local_hour(x, low), lambda x: _local_hour(x, high))
+            for part in parts
+            if not is_empty(part)
+        )
+
+    return Monotone(argument, (anywhere,), periods)
+
+
+def _local_hour(instant: Point, offset: int) -> int:
+    return (instant + offset) % DAY // (3600 * SECOND)  # type: ignore[operator]
 
 
 def _moved_days(sign: int) -> Reader:
@@ -310,4 +396,6 @@ TIME_READERS: Mapping[Entry, Reader] = {
     times.MICROS_TO_TIMESTAMP: _scale_by(1),
     times.DATE_FORMAT: _format_parts,
     textual.SUBSTRING: _first_characters,
+    **dict.fromkeys(_PARTS, _part_of_day),
+    times.HOUR: _hour,
 }

@@ -10,7 +10,7 @@ proof is elsewhere (:mod:`presieve.certificate.scan_filters`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import TypeAlias
@@ -41,13 +41,13 @@ from presieve.sql.expressions.condition_fold import ConditionFold
 from presieve.sql.expressions.entry import Entry, WhenNull
 from presieve.sql.piecewise import (
     DOMAINS,
-    ORDINARY,
     Monotone,
     Piece,
     Zones,
     domain,
     is_null,
     literal_in_order,
+    ordinary,
     type_name,
 )
 from presieve.sql.prefixes import beginning_of, beginning_with
@@ -80,14 +80,16 @@ def cuts(condition: ExprNode, zones: Zones) -> dict[int, frozenset[Point]]:
 
 
 def _to_the_end(condition: ExprNode, zones: Zones) -> tuple[_Search, Clauses]:
-    """Search repeatedly: the set known for a column bounds the columns compared to it."""
+    """Search repeatedly: what is known of a column bounds the columns compared to it, and the
+    arguments of periodic functions.
+    """
     search = _Search(zones, {})
     clauses = search.true(condition)
-    for _ in range(_MOST_ROUNDS if search.compares_columns else 0):
+    for _ in range(_MOST_ROUNDS if search.uses_known_sets else 0):
         column_sets = {n: s for clause in clauses if len(clause) == 1 for n, s in clause.items()}
         if column_sets == search.known:
             break
-        search = _Search(zones, column_sets)
+        search = _Search(zones, column_sets, search.ends)
         clauses = search.true(condition)
     return search, clauses
 
@@ -112,11 +114,14 @@ class _Truth(Struct, frozen=True):
 class _Search(ConditionFold[_Preimage, _Truth]):
     """The necessary conditions of expressions, if columns are known to have values in sets."""
 
-    def __init__(self, zones: Zones, column_sets: Box) -> None:
+    def __init__(
+        self, zones: Zones, column_sets: Box, ends: dict[int, set[Point]] | None = None
+    ) -> None:
+        """``ends`` are those of the searches before."""
         super().__init__(zones)
         self.known = column_sets
-        self.ends: dict[int, set[Point]] = {}
-        self.compares_columns = False
+        self.ends = ends or {}
+        self.uses_known_sets = False
 
     def true(self, node: ExprNode) -> Clauses:
         """The conditions if a predicate is true."""
@@ -155,7 +160,30 @@ class _Search(ConditionFold[_Preimage, _Truth]):
     def image(self, function: Monotone | None) -> _Preimage:
         if function is None:
             return lambda _: _TRUE
-        return lambda wanted: self.has(function.argument, _preimage(function.pieces, wanted))
+        return partial(self._arguments, function)
+
+    def _arguments(self, function: Monotone, wanted: ValueSet) -> Clauses:
+        """The function has such a value; a periodic one only for known arguments."""
+        if function.periods is None:
+            return self.has(function.argument, self._preimage(function, function.pieces, wanted))
+        self.uses_known_sets = True
+        try:
+            arguments = Evaluation(self.zones, self.known).value(function.argument)
+        except NoRowError:
+            return _FALSE
+        possible = self._preimage(function, function.pieces_of(arguments), wanted)
+        return self.has(function.argument, possible.intersection(arguments))
+
+    def _preimage(self, function: Monotone, pieces: Sequence[Piece], wanted: ValueSet) -> ValueSet:
+        """The arguments whose value may be one of these. Where a piece has none, its values are
+        less on one side of a cut, and greater on the other.
+        """
+        every = values([domain(type_name(function.argument))])
+        intervals = list(_preimages(pieces, wanted, every))
+        if function.argument.entry is basics.ATTRIBUTE:
+            ends = {end for interval in intervals for end in interval if end is not None}
+            self.ends.setdefault(number_of(function.argument), set()).update(ends)
+        return values(intervals, null=wanted.null)
 
     def attribute(self, node: ExprNode) -> _Preimage:
         return partial(self._column, node) if type_name(node) else self.image(None)
@@ -209,7 +237,7 @@ class _Search(ConditionFold[_Preimage, _Truth]):
             return self.has(right, values([_COMPARED[predicates.MIRRORED[entry]](value)]))
         if is_null(left) or is_null(right):
             return _FALSE
-        self.compares_columns = True
+        self.uses_known_sets = True
         mirrored = predicates.MIRRORED[entry]
         return _and((self._by_bounds(left, entry, right), self._by_bounds(right, mirrored, left)))
 
@@ -392,7 +420,7 @@ _BOUNDED: Mapping[Entry, Callable[[Interval], Interval]] = {
 
 def _writable(allowed: ValueSet, type_: str) -> ValueSet:
     """Widen a set so that its ends can be written as constants."""
-    low, high = ORDINARY.get(type_, EVERYTHING)
+    low, high = ordinary(type_)
     first, end = domain(type_)
     below, above = values([(first, low)]), values([(high, end)])
     wider = allowed
@@ -405,14 +433,16 @@ def _writable(allowed: ValueSet, type_: str) -> ValueSet:
 # --- preimages -------------------------------------------------------------------------------
 
 
-def _preimage(pieces: Sequence[Piece], wanted: ValueSet) -> ValueSet:
-    """The arguments whose value may be one of these, including all outside of the pieces."""
-    covered = values(p.within for p in pieces)
-    intervals = list(covered.complement().intervals)
+def _preimages(pieces: Sequence[Piece], wanted: ValueSet, every: ValueSet) -> Iterator[Interval]:
+    """Yield the arguments whose value may be one of these, among ``every`` argument; all outside of
+    the pieces are.
+    """
+    yield from values(p.within for p in pieces).complement().intersection(every).intervals
     for piece in pieces:
+        if piece.nullable and wanted.null:
+            yield piece.within
         for interval in wanted.intervals:
-            intervals.append(intersection(_interval_preimage(piece, interval), piece.within))
-    return values(intervals, null=wanted.null)
+            yield intersection(_interval_preimage(piece, interval), piece.within)
 
 
 def _interval_preimage(piece: Piece, wanted: Interval) -> Interval:
@@ -433,7 +463,8 @@ def _of_integers(within: Interval) -> bool:
     return within != EVERYTHING
 
 
-_ENDS = (-(2**64), 2**64)
+_ENDS = (-(2**512), 2**512)
+"""Below and above all values, and the digits of all decimals."""
 
 
 def _first(piece: Piece, holds: Callable[[int], bool]) -> int:
@@ -523,6 +554,8 @@ def beyond(conditions: Sequence[ExprNode], zones: Zones) -> list[Clause]:
     follow from comparisons of columns with constants, which Spark hands to scans by itself.
     """
     every = _or(necessary(c, zones) for c in conditions)
+    if any(all(s.is_nothing for s in clause.values()) for clause in every):
+        return list(every)  # no row passes, which Spark does not see
     pushed_by_spark = _or(
         _and(necessary(p, zones) for p in _conjuncts(c) if _is_direct(p)) for c in conditions
     )

@@ -35,12 +35,12 @@ WITHOUT_MEANING = """
 """
 """Expressions that have no meaning in the IR: a filter with one of them is declined."""
 OF_ANY_VALUE = """
-    ArrayContains ArrayPosition ArraySize Between CommonExpressionRef Concat Contains
-    CreateArray CreateNamedStruct DateFromUnixDate DayOfMonth DayOfWeek DayOfYear ElementAt
-    EndsWith Get Hour InSet IsValidUTF8 Left Length Lower MapKeys Minute Month NullIf
-    NullIfResult Nvl Nvl2 ParseToDate Pmod Quarter RaiseError Remainder Reverse Second SplitPart
+    ArrayPosition ArraySize Between CommonExpressionRef Concat Contains
+    CreateArray CreateNamedStruct DateFromUnixDate ElementAt
+    EndsWith Get InSet IsValidUTF8 Left Length Lower MapKeys Minute NullIf
+    NullIfResult Nvl Nvl2 ParseToDate Pmod RaiseError Remainder Reverse Second SplitPart
     Sqrt StringReplace StringTranslate StringTrim StringTrimLeft StringTrimRight TryDivide
-    TryElementAt Unhex Upper WeekDay WeekOfYear With
+    TryElementAt Unhex Upper WeekOfYear With
 """
 """Expressions that may have any value for the readers of scan filters."""
 

@@ -7,6 +7,7 @@ of them; an expression without an entry has an unknown value.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
@@ -16,7 +17,8 @@ from presieve.sql.catalyst_tree import ExprNode
 from presieve.sql.expressions import basics, choices, composites, predicates
 from presieve.sql.expressions.entry import Entry
 from presieve.sql.monotone import describe_monotone
-from presieve.sql.piecewise import Monotone, Zones
+from presieve.sql.monotone_times import printed_day
+from presieve.sql.piecewise import END_DAY, FIRST_DAY, Monotone, Zones
 from presieve.sql.prefixes import BEGINNINGS
 
 V = TypeVar("V")
@@ -51,6 +53,11 @@ class ConditionFold(ABC, Generic[V, T]):
         """The value of a struct's field."""
         field_node = field_of(node)
         return self.image(None) if field_node is None else self.value(field_node)
+
+    def contained(self, node: ExprNode) -> T:
+        """The truth of ``array_contains``: that of ``IN``, if the elements are known."""
+        membership = membership_of(node)
+        return self.as_truth(self.image(None)) if membership is None else self.member(membership)
 
     def each_truth(self, node: ExprNode) -> list[T]:
         """The truth values of the children."""
@@ -144,6 +151,42 @@ def field_of(node: ExprNode) -> ExprNode | None:
     return replace(struct, children=known_fields) if len(known_fields) == len(fields) else None
 
 
+_INTEGERS = frozenset(("byte", "short", "integer", "long"))
+
+
+def membership_of(node: ExprNode) -> ExprNode | None:
+    """Return ``array_contains`` as ``IN``; None if the elements of the array are not known."""
+    array, value = node.children
+    if array.entry is composites.CREATE_ARRAY:
+        elements = array.children
+    else:
+        literals = _elements_of(array)
+        if literals is None:
+            return None
+        elements = literals
+    return replace(node, name=predicates.IN.class_name, children=(value, *elements))
+
+
+def _elements_of(array: ExprNode) -> tuple[ExprNode, ...] | None:
+    """Return the elements of a constant array of integers or days."""
+    type_, text = array.fields.get("dataType"), array.fields.get("value")
+    element_type = type_.get("elementType") if isinstance(type_, Mapping) else None
+    if array.entry is not basics.LITERAL or not isinstance(text, str):
+        return None
+    if not _NUMBERS.fullmatch(text) or element_type not in (*_INTEGERS, "date"):
+        return None
+    texts = [None if n == "null" else n for n in text[1:-1].split(",")]
+    if element_type == "date":
+        days = [None if n is None else int(n) for n in texts]
+        if not all(day is None or FIRST_DAY <= day < END_DAY for day in days):
+            return None
+        texts = [None if day is None else str(printed_day(day)) for day in days]
+    fields = {"class": array.name, "num-children": 0, "dataType": element_type}
+    return tuple(replace(array, fields={**fields, "value": text}) for text in texts)
+
+
+_NUMBERS = re.compile(r"\[(?:(?:-?\d+|null)(?:,(?:-?\d+|null))*)\]", re.ASCII)
+
 _Rule = Callable[[ConditionFold[Any, Any], ExprNode], Any]
 
 _TRUTHS: Mapping[Entry, _Rule] = {
@@ -153,6 +196,7 @@ _TRUTHS: Mapping[Entry, _Rule] = {
     **dict.fromkeys(predicates.COMPARISONS, lambda f, node: f.comparison(node)),
     predicates.EQUAL_NULL_SAFE: lambda f, node: f.same(node),
     predicates.IN: lambda f, node: f.member(node),
+    composites.ARRAY_CONTAINS: lambda f, node: f.contained(node),
     predicates.IS_NULL: lambda f, node: f.is_null(node),
     predicates.IS_NOT_NULL: lambda f, node: f.opposite(f.is_null(node)),
     predicates.IS_NAN: lambda f, node: f.is_nan(node),
