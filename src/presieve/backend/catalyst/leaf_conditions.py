@@ -17,6 +17,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
+from presieve.backend.catalyst.expand import EXPAND, read_expanded_columns
 from presieve.backend.catalyst.generators import OF_ONE_ROW, read_generated_columns
 from presieve.backend.catalyst.operators import (
     ALWAYS_PASSED,
@@ -27,6 +28,11 @@ from presieve.backend.catalyst.operators import (
     conditions,
     matched_sides,
     preserved_sides,
+)
+from presieve.backend.catalyst.partition_conditions import (
+    holds_for_partitions,
+    is_partitioned,
+    partition_columns,
 )
 from presieve.backend.catalyst.trees import (
     ALIAS,
@@ -42,6 +48,7 @@ from presieve.backend.catalyst.trees import (
     references,
     walk,
 )
+from presieve.records import replace
 
 Path: TypeAlias = tuple[int, ...]
 
@@ -173,6 +180,8 @@ def _places(
             if side in matched_sides(node):
                 below = below + _own_facts(node) + _facts_of_output(node.children[1 - side])
             yield from _places(child, wanted, NO_FACTS, below)
+    elif is_partitioned(node):
+        yield from _places(node.children[0], wanted, NO_FACTS, _facts_of_partitions(node, far))
     else:
         for child in node.children:
             yield from _places(child, wanted, NO_FACTS, NO_FACTS)
@@ -182,7 +191,18 @@ def _is_passed(node: Node) -> bool:
     """Whether each input row gives output rows, or none, independently of all other rows."""
     if node.kind == GENERATE:
         return node.fields["generator"][0]["class"] in OF_ONE_ROW
-    return node.kind in ALWAYS_PASSED
+    return node.kind in ALWAYS_PASSED or node.kind == EXPAND
+
+
+def _facts_of_partitions(node: Node, facts: Facts) -> Facts:
+    """Return the facts that hold for all rows of a window's partition or for none."""
+    definitions = partition_columns(node)
+    passed = []
+    for path, part in facts.conditions:
+        tree = _expand_computed(part.tree, facts.computed)
+        if tree is not None and holds_for_partitions(node, tree, definitions):
+            passed.append((path, part))
+    return replace(facts, conditions=tuple(passed)) if passed else NO_FACTS
 
 
 def _facts_of_output(node: Node) -> Facts:
@@ -209,6 +229,7 @@ def _each_made_once(root: Node) -> bool:
 def _aliases(node: Node) -> Iterator[int]:
     yield from (expr_id(n) for n in nodes_inside(node.fields) if n["class"] == ALIAS)
     yield from (expr_id(t[0]) for t in node.fields.get("generatorOutput", []))
+    yield from read_expanded_columns(node)
 
 
 def _own_facts(node: Node) -> Facts:
@@ -222,7 +243,7 @@ def _own_facts(node: Node) -> Facts:
     }
     if node.kind == GENERATE:
         return Facts(parts, read_generated_columns(node), (node.fields["generator"],))
-    return Facts(parts, computed)
+    return Facts(parts, {**computed, **read_expanded_columns(node)})
 
 
 def _numbers(leaf: Node) -> list[int]:

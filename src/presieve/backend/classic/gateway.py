@@ -11,7 +11,7 @@ backend, which declines and leaves the DataFrame alone. One call over py4j costs
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from pyspark.sql.dataframe import DataFrame
@@ -274,16 +274,27 @@ class ClassicGateway(JvmPlans):
         projection away.
         """
         pruned = not (self.deterministic(plan) or self.mentions(plan, "LATERAL_JOIN"))
-        asks = self.mentions(plan, "IN_SUBQUERY", "EXISTS_SUBQUERY")
-        rules = [*(_OF_SUBQUERIES if asks else ()), *(["ColumnPruning"] if pruned else [])]
+        rules = [*self._rules_of_subqueries(plan), *(["ColumnPruning"] if pruned else [])]
         if not self.mentions(plan, "CURRENT_LIKE"):
             rules += ["ConstantFolding", "LikeSimplification"]
-        simplified_plan = plan
+        return self._apply_rules(plan, rules)
+
+    @ask_once
+    @translate_errors
+    def join_subqueries(self, plan: Handle) -> Handle:
+        """Turn EXISTS and IN into the joins that Spark's optimizer makes of them."""
+        return self._apply_rules(plan, self._rules_of_subqueries(plan))
+
+    def _rules_of_subqueries(self, plan: Handle) -> Sequence[str]:
+        asks = self.mentions(plan, "IN_SUBQUERY", "EXISTS_SUBQUERY")
+        return _OF_SUBQUERIES if asks else ()
+
+    def _apply_rules(self, plan: Handle, rules: Sequence[str]) -> Handle:
+        """Apply rules of the optimizer; the same plan if they change nothing."""
+        changed_plan = plan
         for name in rules:
-            simplified_plan = self.rule(name).apply(simplified_plan)
-        return (
-            plan if simplified_plan is plan or self.same(plan, simplified_plan) else simplified_plan
-        )
+            changed_plan = self.rule(name).apply(changed_plan)
+        return plan if changed_plan is plan or self.same(plan, changed_plan) else changed_plan
 
     @ask_once
     @translate_errors
@@ -302,19 +313,21 @@ class ClassicGateway(JvmPlans):
         return separate_calls(Parts(self), plan, paths) if paths else plan
 
     @translate_errors
-    def optimize_plan(self, df: DataFrame) -> Handle:
-        """Return the optimized plan of a DataFrame.
+    def optimize_plan(self, df: DataFrame, prepared: Handle | None = None) -> Handle:
+        """Return the optimized plan of a DataFrame, or of the plan that was ``prepared`` from its
+        plan.
 
         The DataFrame keeps this plan, so that it is computed once, unless the optimizer depends on
         something that may change before the DataFrame runs: the time, or the directories of a
         table, which it lists (``PruneFileSourcePartitions``). No source gets filters here that it
         would keep.
         """
-        plan = self.analyze_plan(df)
+        analyzed = self.analyze_plan(df)
+        plan = analyzed if prepared is None else prepared
         own = self.own_readers(plan)
         of_now = self.mentions(plan, "CURRENT_LIKE", "PLAN_EXPRESSION")
         stays = not of_now and all(leaf.is_fixed for leaf in plan_leaves.leaves_of(self, plan))
-        is_reusable = own is plan and (self._at_once or stays)
+        is_reusable = own is analyzed and (self._at_once or stays)
         execution = _execution(df) if is_reusable else self.dataset(own).queryExecution()
         return execution.optimizedPlan()
 

@@ -6,6 +6,7 @@ rows.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -67,9 +68,10 @@ if TYPE_CHECKING:
 
 _FORMATS = ("parquet.ParquetFileFormat", "orc.OrcFileFormat")
 _CONDITIONS = re.compile(r"^[ :+-]*(?:Filter|Join)\b(.*)", re.MULTILINE)
-_PROJECTIONS = re.compile(r"^[ :+-]*Project\b(.*)", re.MULTILINE)
+_PROJECTIONS = re.compile(r"^[ :+-]*(?:Project|Aggregate)\b(.*)", re.MULTILINE)
 _COMPUTED = re.compile(
-    r"\b(?:CASE|R?LIKE|StartsWith|coalesce|nullif|nvl2|greatest|least|year|trunc|date_trunc"
+    r"\b(?:CASE|R?LIKE|StartsWith|coalesce|nullif|nvl2|greatest|least|trunc|date_trunc"
+    r"|year|quarter|month|day|dayof(?:year|month|week)|weekday|hour|array_contains"
     r"|date_format|left|substring|substr|datediff|date_add|date_sub|add_months|last_day|abs|floor|ceil|nvl|ifnull"
     r"|if|atleastnnonnulls|unix_\w+|date_part|extract|to_date|timestamp_\w+|cast\([^()]*#)\b"
     r"|#\w+ (?:[-+*/]|div) | (?:[-+*/]|div) \w+#|-\w+#|#\d+L?\)? [<>]=? (?:outer\()?\w+#"
@@ -77,6 +79,8 @@ _COMPUTED = re.compile(
     re.IGNORECASE,
 )
 """Expressions in Spark's drawing of a plan that can be traced to a column."""
+_COMPARED = re.compile(r"#(\d+)L? ([<>=])=? ([-+:.\w]+(?: \d\d:\d\d[:.\d]*)?)\)")
+"""A column, a sign and a constant in Spark's drawing of a condition."""
 _GENERATED = re.compile(r"^[ :+-]*Generate\b.*\[([^\[\]]*)\]$", re.MULTILINE)
 _CALL = r"(?:max|min|sum|count|count_if|bool_or|bool_and|max_by|min_by)\("
 _AGGREGATED = re.compile(
@@ -93,18 +97,38 @@ _NAMED = re.compile(r" AS [^#\n]*?#(\d+)")
 
 
 def _computes(drawing: str) -> bool:
-    """Whether the plan reads files, and a condition computes something or may be on a column that a
-    projection computes.
+    """Whether the plan reads files, and a condition computes something, or may be on a column that
+    a projection computes, or contradicts another one.
     """
     if not _FILES.search(drawing):
         return False
     conditions = _CONDITIONS.findall(drawing)
-    if any(map(_COMPUTED.search, conditions)):
+    if any(map(_COMPUTED.search, conditions)) or _contradict(conditions):
         return True
     condition_ids = {n for line in conditions for n in _NUMBER.findall(line)}
     computed_ids = [_NAMED.findall(p) for p in _PROJECTIONS.findall(drawing) if _COMPUTED.search(p)]
     computed_ids += [_NUMBER.findall(outputs) for outputs in _GENERATED.findall(drawing)]
     return not all(map(condition_ids.isdisjoint, computed_ids))
+
+
+def _contradict(conditions: Iterable[str]) -> bool:
+    """Whether two comparisons of one column with constants may exclude each other."""
+    least: dict[str, str] = {}
+    most: dict[str, str] = {}
+    for column, sign, constant in _COMPARED.findall("\n".join(conditions)):
+        if sign != "<":
+            least[column] = max(least.get(column, constant), constant, key=_in_order)
+        if sign != ">":
+            most[column] = min(most.get(column, constant), constant, key=_in_order)
+    return any(_in_order(least[c]) > _in_order(most[c]) for c in least.keys() & most.keys())
+
+
+def _in_order(constant: str) -> tuple[float, str]:
+    """Numbers in their order, and everything else by its text."""
+    try:
+        return float(constant), ""
+    except ValueError:
+        return math.inf, constant
 
 
 class ScanFilterSearch(Struct, frozen=True):
@@ -179,9 +203,10 @@ def open_sources(opened: Opened, df: DataFrame, search: ScanFilterSearch) -> Row
     plan = gateway.analyze_plan(df)
     if not _may_derive(gateway, plan, (lambda _: True) if search.declared else _computes):
         return None
-    optimized = _optimize(gateway, df, plan, trusting=search.trusting)
-    if optimized is None:
+    if not search.trusting and not _has_known_source(gateway, plan):
         return None
+    plan = gateway.join_subqueries(gateway.inline_definitions(plan))
+    optimized = gateway.optimize_plan(df, plan)
     root = gateway.tree(optimized)
     if any(n.kind == CACHED for n in walk(root)):
         return None
@@ -200,13 +225,8 @@ def open_sources(opened: Opened, df: DataFrame, search: ScanFilterSearch) -> Row
     return replace(sources, first=first)
 
 
-def _optimize(
-    gateway: ClassicGateway, df: DataFrame, plan: Handle, *, trusting: bool
-) -> Handle | None:
-    """Return the optimized plan; None if no source may be handed anything."""
-    if not trusting and not any(_is_known(leaf.source) for leaf in leaves_of(gateway, plan)):
-        return None
-    return gateway.optimize_plan(df)
+def _has_known_source(gateway: ClassicGateway, plan: Handle) -> bool:
+    return any(_is_known(leaf.source) for leaf in leaves_of(gateway, plan))
 
 
 def _is_known(source: LeafSource) -> bool:

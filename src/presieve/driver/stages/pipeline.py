@@ -95,6 +95,10 @@ def run_passes(
 def _run_once(state: PlanState) -> PlanState | Declined:
     """Run all passes that are not off."""
     for pass_ in PASSES:
+        if pass_ is DERIVED and not state.is_changed:
+            # No function took a filter, so those right above functions serve nobody.
+            state.df = state.start = state.job.written
+            state.results.pop(READABLE, None)
         if _is_skipped(state, pass_):
             continue
         result = _run_timed(pass_, state)
@@ -103,7 +107,7 @@ def _run_once(state: PlanState) -> PlanState | Declined:
         state.record(pass_, result)
         if pass_ is READING:
             state.start, state.first = state.df, state.opened
-    if not state.is_changed or state.options.cost == "never":
+    if state.options.cost == "never":
         state.df = state.job.written
         state.results.pop(READABLE, None)
     return state
