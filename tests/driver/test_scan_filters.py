@@ -374,12 +374,6 @@ def test_rows_that_a_filter_would_lose(spark: SparkSession, tmp_path: Any, name:
     assert rows(derived(df)[0]) == rows(df)
 
 
-@pytest.mark.parametrize("now", ["current_date()", "CAST(now() AS date)"])
-def test_what_is_true_now_is_not_written_down(table: DataFrame, now: str) -> None:
-    """The optimizer puts the day of today into its plan; the DataFrame may run tomorrow."""
-    assert derived(table.where(f"year(d) = year({now})"))[1] == "nothing"
-
-
 def test_dates_that_are_written_by_another_calendar(spark: SparkSession, table: DataFrame) -> None:
     key = "spark.sql.legacy.timeParserPolicy"
     spark.conf.set(key, "LEGACY")

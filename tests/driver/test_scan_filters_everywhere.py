@@ -200,3 +200,27 @@ def test_conditions(tables: SparkSession, condition: str) -> None:
     if expected is not None or not condition.startswith("CAST(i AS STRING) LIKE"):
         assert derived == ([expected] if expected else [])
     assert rows_read(presieve.optimize(df, cost="always"))[0] == rows_read(df)[0]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Asia/Kolkata", "America/New_York"])
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "date_format(ts, 'yyyy-MM') = '1985-05'",
+        "CAST(ts AS STRING) LIKE '1985-05%'",
+        "date_trunc('MONTH', ts) = TIMESTAMP '1985-05-01 00:00:00'",
+        "year(ts) = 1985 AND month(ts) = 5",
+        "year(ts) >= 2050",
+        "date_format(ts, 'yyyy') < '1960'",
+    ],
+)
+def test_zones_east_and_west(tables: SparkSession, zone: str, condition: str) -> None:
+    """Constants of years in which a zone's rules are not known are not written."""
+    tables.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        df = tables.table("days").where(condition)
+        (found,) = presieve.explain(df, cost="always").derived
+        assert found.derived
+        assert rows_read(presieve.optimize(df, cost="always"))[0] == rows_read(df)[0]
+    finally:
+        tables.conf.set("spark.sql.session.timeZone", "UTC")

@@ -30,15 +30,33 @@ from presieve.sql.emit import aside, emit_checked, normalize
 from presieve.sql.scan_filters import without_equalities
 
 
+class Lasting(Struct, frozen=True):
+    """The part of a filter that holds at any time: its text and its meaning."""
+
+    sql: str
+    term: Term
+
+
 class Predicate(Struct, frozen=True):
     """A filter to insert: its text, its meaning, and the attributes of its variables. ``aside``: in
-    the form that scans are not given.
+    the form that scans are not given. ``during``: a condition on the current time while which it
+    holds; ``lasting`` is what holds at any other time, too.
     """
 
     sql: str
     term: Term
     attributes: Mapping[int, Var]
     aside: bool = False
+    during: str = ""
+    lasting: Lasting | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of the filter with its time."""
+        if not self.during:
+            return self.sql
+        passing = f"NOT ({self.during}) OR ({self.sql})"
+        return passing if self.lasting is None else f"({self.lasting.sql}) AND ({passing})"
 
 
 class Guard(Struct, frozen=True):
@@ -497,6 +515,14 @@ def checked_filter(
     """Put a filter above ``child`` and read it back. Raises :class:`DeclineSignal` on any
     difference.
     """
+    if made_of.during:
+        # The part about the time has no meaning here, and Spark decides it before it runs the plan.
+        passing = replace(made_of, lasting=None)
+        checked_filter(gateway, replace(passing, during=""), child, timezone)
+        if made_of.lasting is not None:
+            lasting = Predicate(made_of.lasting.sql, made_of.lasting.term, made_of.attributes)
+            child = checked_filter(gateway, lasting, child, timezone)
+        return gateway.filter_sql(passing.text, child)
     sql = aside(made_of.sql) if made_of.aside else made_of.sql
     new_filter = gateway.filter_sql(sql, child)
     tree = gateway.condition_tree(new_filter)

@@ -169,7 +169,7 @@ def derived_report(decision: DerivedDecision, *, drawn: bool) -> DerivedReport:
     return DerivedReport(
         source.name,
         source.sql if drawn else "",
-        "" if derived_filter is None else derived_filter.sql,
+        "" if derived_filter is None else derived_filter.text,
         decision.skipped,
         decision.reasons,
         tuple({"code": code, "text": text} for code, text in assumed if derived_filter is not None),

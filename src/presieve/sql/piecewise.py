@@ -38,6 +38,7 @@ from presieve.semantics.values import INT_RANGES, INTEGERS
 from presieve.sql.catalyst import expression
 from presieve.sql.catalyst_tree import ExprNode, type_of
 from presieve.sql.expressions import basics, choices, numeric
+from presieve.sql.temporal import RULES_AGREE
 
 Offsets: TypeAlias = tuple[int, int]
 """The least and the greatest offset from UTC of a time zone, in microseconds."""
@@ -81,8 +82,9 @@ class Monotone(Struct, frozen=True):
         return self._pieces_in(arguments.intervals)
 
     def pieces_between(self, points: Collection[Point]) -> tuple[Piece, ...]:
-        """The pieces for arguments between neighbours of these points."""
-        return self._pieces_in(pairwise(sorted(p for p in points if isinstance(p, int))))
+        """The pieces for arguments between neighbours of these points, and at each of them."""
+        ends = {end for p in points if isinstance(p, int) for end in (p, p + 1)}
+        return self._pieces_in(pairwise(sorted(ends)))
 
     def _pieces_in(self, intervals: Iterable[Interval]) -> tuple[Piece, ...]:
         if self.periods is None:
@@ -178,10 +180,13 @@ def domain(type_: str) -> Interval:
     return STORED_DIGITS if decimal_type(type_) is not None else DOMAINS.get(type_, (None, None))
 
 
-def ordinary(type_: str) -> Interval:
+def ordinary(type_: str, zones: Zones) -> Interval:
     """The values of a type that may be written as constants, as far as they are bounded."""
     if decimal_type(type_) is not None:
         return integers(type_) or EVERYTHING
+    low, high = zones.offsets.get(zones.session, (0, 1))
+    if type_ == "timestamp" and low != high:
+        return _AGREED
     return ORDINARY.get(type_, EVERYTHING)
 
 
@@ -192,6 +197,13 @@ ORDINARY: Mapping[str, Interval] = {
 }
 """The values of a type that may be written as constants. Scans may shift earlier ones, and later
 ones have years of more than four digits.
+"""
+_AGREED: Interval = tuple(  # type: ignore[assignment]
+    first_day(year) * DAY + days * DAY
+    for year, days in ((RULES_AGREE.start, 2), (RULES_AGREE.stop, -2))
+)
+"""Instants that are written as constants in a session whose time zone changes its clocks: Spark
+shows them there, and they are read back.
 """
 
 DOMAINS: Mapping[str, Interval] = {

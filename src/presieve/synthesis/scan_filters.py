@@ -10,9 +10,10 @@ proof is elsewhere (:mod:`presieve.certificate.scan_filters`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
+from types import MappingProxyType
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -28,7 +29,6 @@ from presieve.semantics.intervals import (
     Point,
     ValueSet,
     after,
-    intersection,
     last,
     only,
     values,
@@ -51,11 +51,14 @@ from presieve.sql.piecewise import (
     type_name,
 )
 from presieve.sql.prefixes import beginning_of, beginning_with
+from presieve.synthesis.preimages import preimages
 
 Clause: TypeAlias = Mapping[int, ValueSet]
 """By the number of a column: the row passes if one of them has a value of its set."""
 
 Clauses: TypeAlias = tuple[Clause, ...]
+
+NOTHING_KNOWN: Box = MappingProxyType({})
 
 _WHOLE = frozenset((EVERYTHING, *DOMAINS.values()))
 _MOST_CLAUSES = 48
@@ -67,26 +70,31 @@ _YES, _NO = values([only(1)]), values([only(0)])
 _NAN = values([only(NAN)])
 
 
-def necessary(condition: ExprNode, zones: Zones) -> Clauses:
-    """Conditions on the columns that hold for each row for which ``condition`` is true."""
-    clauses = _to_the_end(condition, zones)[1]
+def necessary(condition: ExprNode, zones: Zones, known: Box = NOTHING_KNOWN) -> Clauses:
+    """Conditions on the columns that hold for each row for which ``condition`` is true, if columns
+    have values in ``known`` sets.
+    """
+    clauses = _to_the_end(condition, zones, known)[1]
     return tuple(c for c in clauses if not any(map(_any_value, c.values())))
 
 
-def cuts(condition: ExprNode, zones: Zones) -> dict[int, frozenset[Point]]:
+def cuts(
+    condition: ExprNode, zones: Zones, known: Box = NOTHING_KNOWN
+) -> dict[int, frozenset[Point]]:
     """Values of columns at which parts of the condition may change their values."""
-    search = _to_the_end(condition, zones)[0]
+    search = _to_the_end(condition, zones, known)[0]
     return {n: frozenset(points) for n, points in search.ends.items()}
 
 
-def _to_the_end(condition: ExprNode, zones: Zones) -> tuple[_Search, Clauses]:
+def _to_the_end(condition: ExprNode, zones: Zones, known: Box) -> tuple[_Search, Clauses]:
     """Search repeatedly: what is known of a column bounds the columns compared to it, and the
     arguments of periodic functions.
     """
-    search = _Search(zones, {})
+    search = _Search(zones, known)
     clauses = search.true(condition)
     for _ in range(_MOST_ROUNDS if search.uses_known_sets else 0):
-        column_sets = {n: s for clause in clauses if len(clause) == 1 for n, s in clause.items()}
+        alone = {n: s for clause in clauses if len(clause) == 1 for n, s in clause.items()}
+        column_sets = {**alone, **known}
         if column_sets == search.known:
             break
         search = _Search(zones, column_sets, search.ends)
@@ -179,7 +187,7 @@ class _Search(ConditionFold[_Preimage, _Truth]):
         less on one side of a cut, and greater on the other.
         """
         every = values([domain(type_name(function.argument))])
-        intervals = list(_preimages(pieces, wanted, every))
+        intervals = list(preimages(pieces, wanted, every))
         if function.argument.entry is basics.ATTRIBUTE:
             ends = {end for interval in intervals for end in interval if end is not None}
             self.ends.setdefault(number_of(function.argument), set()).update(ends)
@@ -192,10 +200,21 @@ class _Search(ConditionFold[_Preimage, _Truth]):
         every = values([domain(type_name(node))], null=True)
         if every.intersection(wanted) == every:
             return _TRUE
-        allowed = _writable(every.intersection(wanted), type_name(node))
+        allowed = self._writable(every.intersection(wanted), type_name(node))
         ends = {end for interval in allowed.intervals for end in interval if end is not None}
         self.ends.setdefault(number_of(node), set()).update(ends)
         return ({number_of(node): allowed},)
+
+    def _writable(self, allowed: ValueSet, type_: str) -> ValueSet:
+        """Widen a set so that its ends can be written as constants."""
+        low, high = ordinary(type_, self.zones)
+        first, end = domain(type_)
+        below, above = values([(first, low)]), values([(high, end)])
+        wider = allowed
+        for edge, bound in ((below, low), (above, high)):
+            if bound is not None and allowed.intersection(edge).intervals:
+                wider = wider.union(edge)
+        return wider
 
     def literal(self, node: ExprNode) -> _Preimage:
         value = literal_in_order(node, self.zones)
@@ -418,77 +437,6 @@ _BOUNDED: Mapping[Entry, Callable[[Interval], Interval]] = {
 """The values that satisfy the comparison with some value of an interval."""
 
 
-def _writable(allowed: ValueSet, type_: str) -> ValueSet:
-    """Widen a set so that its ends can be written as constants."""
-    low, high = ordinary(type_)
-    first, end = domain(type_)
-    below, above = values([(first, low)]), values([(high, end)])
-    wider = allowed
-    for edge, bound in ((below, low), (above, high)):
-        if bound is not None and allowed.intersection(edge).intervals:
-            wider = wider.union(edge)
-    return wider
-
-
-# --- preimages -------------------------------------------------------------------------------
-
-
-def _preimages(pieces: Sequence[Piece], wanted: ValueSet, every: ValueSet) -> Iterator[Interval]:
-    """Yield the arguments whose value may be one of these, among ``every`` argument; all outside of
-    the pieces are.
-    """
-    yield from values(p.within for p in pieces).complement().intersection(every).intervals
-    for piece in pieces:
-        if piece.nullable and wanted.null:
-            yield piece.within
-        for interval in wanted.intervals:
-            yield intersection(_interval_preimage(piece, interval), piece.within)
-
-
-def _interval_preimage(piece: Piece, wanted: Interval) -> Interval:
-    """The arguments of a piece whose value may be in the interval."""
-    low, high = wanted
-    if not _of_integers(piece.within):
-        return _text_preimage(piece, low, high)
-    if piece.rising:
-        first = None if low is None else _first(piece, lambda x: not piece.most(x) < low)  # type: ignore[operator]
-        end = None if high is None else _first(piece, lambda x: not piece.least(x) < high)  # type: ignore[operator]
-    else:
-        first = None if high is None else _first(piece, lambda x: piece.least(x) < high)  # type: ignore[operator]
-        end = None if low is None else _first(piece, lambda x: piece.most(x) < low)  # type: ignore[operator]
-    return first, end
-
-
-def _of_integers(within: Interval) -> bool:
-    return within != EVERYTHING
-
-
-_ENDS = (-(2**512), 2**512)
-"""Below and above all values, and the digits of all decimals."""
-
-
-def _first(piece: Piece, holds: Callable[[int], bool]) -> int:
-    """The first argument of a piece from which on ``holds`` is true, or the end of the piece."""
-    low, end = piece.within
-    first = low if isinstance(low, int) else _ENDS[0]
-    last = end if isinstance(end, int) else _ENDS[1]
-    while first < last:
-        middle = (first + last) // 2
-        first, last = (first, middle) if holds(middle) else (middle + 1, last)
-    return first
-
-
-def _text_preimage(piece: Piece, low: Point | None, high: Point | None) -> Interval:
-    """The preimage for the first characters of a text, as many as the function keeps."""
-    size = len(str(piece.least("\0" * 4096)))
-    first = low[:size] if isinstance(low, str) else None
-    if not isinstance(high, str):
-        return first, None
-    if len(high) <= size:
-        return first, high
-    return first, beginning_with(high[:size])[1]
-
-
 # --- formulas --------------------------------------------------------------------------------
 
 
@@ -549,15 +497,20 @@ def _few(allowed: ValueSet) -> ValueSet:
 # --- what Spark does not push ----------------------------------------------------------------
 
 
-def beyond(conditions: Sequence[ExprNode], zones: Zones) -> list[Clause]:
+def beyond(
+    conditions: Sequence[ExprNode], zones: Zones, known: Box = NOTHING_KNOWN
+) -> list[Clause]:
     """The necessary conditions of rows for which one of the conditions is true, without those that
     follow from comparisons of columns with constants, which Spark hands to scans by itself.
+
+    ``known`` are sets of the values of symbols, which are constants when Spark plans the scan.
     """
-    every = _or(necessary(c, zones) for c in conditions)
+    every = _or(necessary(c, zones, known) for c in conditions)
     if any(all(s.is_nothing for s in clause.values()) for clause in every):
         return list(every)  # no row passes, which Spark does not see
     pushed_by_spark = _or(
-        _and(necessary(p, zones) for p in _conjuncts(c) if _is_direct(p)) for c in conditions
+        _and(necessary(p, zones, known) for p in _conjuncts(c) if _is_direct(p, known))
+        for c in conditions
     )
     alone = {n: s for clause in pushed_by_spark for n, s in clause.items() if len(clause) == 1}
     return [c for c in every if c not in pushed_by_spark and not _is_implied(c, alone)]
@@ -575,12 +528,21 @@ _DIRECT = (
 )
 
 
-def _is_direct(condition: ExprNode) -> bool:
+def _is_direct(condition: ExprNode, known: Box) -> bool:
     """Whether Spark hands the condition to a scan as it is."""
     if condition.entry in predicates.LOGIC:
-        return all(_is_direct(c) for c in condition.children)
+        return all(_is_direct(c, known) for c in condition.children)
     if condition.entry is basics.ATTRIBUTE:
         return True
     return condition.entry in _DIRECT and all(
-        c.entry in (basics.ATTRIBUTE, basics.LITERAL) for c in condition.children
+        c.entry is basics.ATTRIBUTE or _is_constant(c, known) for c in condition.children
+    )
+
+
+def _is_constant(node: ExprNode, known: Box) -> bool:
+    """Whether an expression reads no columns except symbols."""
+    if node.entry is basics.ATTRIBUTE:
+        return number_of(node) in known
+    return bool(node.children or node.entry is basics.LITERAL) and all(
+        _is_constant(child, known) for child in node.children
     )

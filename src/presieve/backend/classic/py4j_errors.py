@@ -113,6 +113,15 @@ def to_seq(jvm: Handle, items: Iterable[object]) -> Handle:
     return sequence
 
 
+def to_array(gateway: Handle, items: Iterable[object]) -> Handle:
+    """Make an array of objects of the JVM, of which ``gateway`` is py4j's."""
+    all_items = list(items)
+    array = gateway.new_array(gateway.jvm.java.lang.Object, len(all_items))
+    for number, item in enumerate(all_items):
+        array[number] = item
+    return array
+
+
 def each(sequence: Handle) -> Iterator[Handle]:
     """Iterate over the members of a ``Seq`` of the JVM."""
     return (sequence.apply(i) for i in range(int(sequence.size())))

@@ -47,6 +47,12 @@ from presieve.backend.classic.display_names import print_unqualified, source_nam
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.py4j_errors import simple_class, translate_errors
 from presieve.backend.classic.scans import iceberg
+from presieve.backend.classic.scans.current_times import (
+    NO_TIMES,
+    CurrentTimes,
+    name_symbols,
+    with_symbols,
+)
 from presieve.backend.classic.scans.plan_leaves import CACHED, leaves_of
 from presieve.backend.classic.split_aggregate_arguments import computed_arguments, with_columns
 from presieve.backend.classic.time_zones import zones
@@ -60,6 +66,7 @@ from presieve.errors import Declined
 from presieve.ir.terms import Var
 from presieve.ir.walk import computes
 from presieve.records import replace
+from presieve.semantics.intervals import ValueSet
 from presieve.sql.catalyst import expression
 from presieve.sql.piecewise import Zones
 
@@ -133,12 +140,13 @@ def _in_order(constant: str) -> tuple[float, str]:
 
 class ScanFilterSearch(Struct, frozen=True):
     """What to search for. ``follows`` says whether a condition may imply something for single
-    columns. ``declared`` are facts about columns that are computed from others. ``trusting``: also
-    accept sources that are not known to apply filters as Spark does. ``first``: read the optimized
-    form of a large plan, to see whether there is anything to gain.
+    columns, where symbols of the current time have values in these sets. ``declared`` are facts
+    about columns that are computed from others. ``trusting``: also accept sources that are not
+    known to apply filters as Spark does. ``first``: read the optimized form of a large plan, to see
+    whether there is anything to gain.
     """
 
-    follows: Callable[[Tree, Zones], bool]
+    follows: Callable[[Tree, Zones, Mapping[int, ValueSet]], bool]
     declared: tuple[str, ...] = ()
     trusting: bool = False
     first: bool = False
@@ -177,7 +185,7 @@ class RowSource(Struct, frozen=True):
 class RowSources(Struct, frozen=True):
     """The sources of a plan for which filters may be derived. ``changed``: the plan differs from
     the DataFrame's own plan, and more may be provable about it. ``first``: the plan is only
-    inspected.
+    inspected. ``times`` are the symbols in the conditions for the current time.
     """
 
     gateway: ClassicGateway
@@ -187,15 +195,14 @@ class RowSources(Struct, frozen=True):
     found: tuple[RowSource, ...] = ()
     changed: bool = False
     first: bool = False
+    times: CurrentTimes = NO_TIMES
 
 
 @or_declined
 @translate_errors
 def open_sources(opened: Opened, df: DataFrame, search: ScanFilterSearch) -> RowSources | None:
     """Find the sources of a DataFrame in a classic session. None if no filter computes anything and
-    nothing is declared, if no condition implies anything, or if rows may come from a cache. The
-    optimized plan holds current values (``current_date``) as constants, which a filter must not
-    keep.
+    nothing is declared, if no condition implies anything, or if rows may come from a cache.
     """
     gateway = opened.gateway
     if not isinstance(gateway, ClassicGateway):
@@ -206,12 +213,14 @@ def open_sources(opened: Opened, df: DataFrame, search: ScanFilterSearch) -> Row
     if not search.trusting and not _has_known_source(gateway, plan):
         return None
     plan = gateway.join_subqueries(gateway.inline_definitions(plan))
-    optimized = gateway.optimize_plan(df, plan)
+    timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
+    read, times = with_symbols(gateway, plan, timezone)
+    optimized = gateway.optimize_plan(df, read)
     root = gateway.tree(optimized)
+    name_symbols(root, times)
     if any(n.kind == CACHED for n in walk(root)):
         return None
-    timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
-    conditions = _Conditions(gateway, optimized, root)
+    conditions = _Conditions(gateway, optimized, root, times)
     if not search.declared and not conditions.promise(search, timezone):
         return None
     first = search.first and len(gateway.text(plan)) > LARGE and not any(map(_is_scan, walk(root)))
@@ -222,7 +231,7 @@ def open_sources(opened: Opened, df: DataFrame, search: ScanFilterSearch) -> Row
     places = ((plan, written, path) for path in uses)
     row_sources = (_source(conditions, search, at, uses[at[2]]) for at in places)
     sources = _sources(gateway, plan, timezone, row_sources)
-    return replace(sources, first=first)
+    return replace(sources, first=first, times=times)
 
 
 def _has_known_source(gateway: ClassicGateway, plan: Handle) -> bool:
@@ -250,6 +259,8 @@ def open_functions(gateway: Gateway, df: DataFrame) -> RowSources | None:
     if not _may_derive(gateway, plan, lambda text: _computes(text) or _AGGREGATED.search(text)):
         return None
     if not gateway.cache_is_empty() or not gateway.deterministic(plan):
+        return None
+    if gateway.mentions(plan, "CURRENT_LIKE"):
         return None
     simplified = plan = gateway.simplify_plan(gateway.inline_definitions(plan))
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
@@ -303,7 +314,7 @@ def _may_derive(gateway: ClassicGateway, plan: Handle, looks: Callable[[str], ob
     """Whether the plan's conditions may imply something. ``looks`` inspects Spark's drawing of the
     plan.
     """
-    if not gateway.mentions(plan, "FILTER", "JOIN") or gateway.mentions(plan, "CURRENT_LIKE"):
+    if not gateway.mentions(plan, "FILTER", "JOIN"):
         return False
     if gateway.is_streaming(plan) or _is_legacy(gateway) or not looks(gateway.text(plan)):
         return False
@@ -355,6 +366,7 @@ class _Conditions(Struct, frozen=True):
     gateway: ClassicGateway
     plan: Handle
     root: Node
+    times: CurrentTimes = NO_TIMES
     handles: dict[tuple[tuple[int, ...], tuple[str, ...]], Handle] = field(default_factory=dict)
 
     def of(self, facts: Facts, columns: Collection[int]) -> tuple[Tree, Callable[[], str]] | None:
@@ -384,12 +396,15 @@ class _Conditions(Struct, frozen=True):
         conditions = [self.of(facts, columns) for columns, facts in leaves]
         trees = [condition[0] for condition in conditions if condition is not None]
         known_zones = _zones(self.gateway, timezone, trees)
-        return any(search.follows(tree, known_zones) for tree in trees)
+        known = {number: period.values for number, period in self.times.periods.items()}
+        return any(search.follows(tree, known_zones, known) for tree in trees)
 
     def _sql(self, parts: Sequence[tuple[tuple[int, ...], Conjunct]], trees: Sequence[Tree]) -> str:
         handles = (self._handle(path, part.route) for path, part in parts)
         pairs = zip(handles, trees, strict=True)
-        return " AND ".join(print_unqualified(self.gateway, *pair) for pair in pairs)
+        text = " AND ".join(print_unqualified(self.gateway, *pair) for pair in pairs)
+        names = sorted({*self.times.names.values()})
+        return text.replace("scalarsubquery()", names[0] if len(names) == 1 else "now()")
 
     def _with_escapes(self, path: tuple[int, ...], part: Conjunct) -> Tree:
         """Return a condition with the escape character of each LIKE, which the JSON leaves out."""

@@ -11,18 +11,18 @@ consequences for the rows of a function become one more filter above it, which m
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from presieve.backend.catalyst.leaf_conditions import conjunction
-from presieve.backend.catalyst.trees import Tree
+from presieve.backend.catalyst.trees import Tree, references
 from presieve.backend.filter_placement.opening import with_filters
 from presieve.backend.gateway import Gateway, GatewayError
 from presieve.backend.open_plan import or_declined
-from presieve.backend.rewrite import Predicate, predicate
+from presieve.backend.rewrite import Lasting, Predicate, predicate
 from presieve.backend.statistics.edits import of_scan
 from presieve.certificate.checker import Rejected, Verified, check
 from presieve.certificate.scan_filters import DerivedCertificate
@@ -46,7 +46,7 @@ from presieve.sql.catalyst_tree import ExprNode, build
 from presieve.sql.expressions.raising import can_raise
 from presieve.sql.piecewise import Zones, domain
 from presieve.sql.scan_filters import predicate_of, without_equalities
-from presieve.synthesis.scan_filters import beyond, cuts
+from presieve.synthesis.scan_filters import NOTHING_KNOWN, beyond, cuts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -145,30 +145,42 @@ def _decide(sources: RowSources, source: RowSource, options: Options) -> Derived
     plain = _consequences_of(sources, source, ())
     facts = standing(source, sources.zones)
     consequences = _consequences_of(sources, source, list(facts.values())) if facts else plain
-    if consequences is None or plain is None or not consequences.clauses:
+    if consequences is None or plain is None or not consequences.claimed:
         return None
-    uses_facts = consequences.clauses != plain.clauses
+    uses_facts = consequences.claimed != plain.claimed
     decision = DerivedDecision(source, declared=tuple(facts) if uses_facts else ())
     consequences = consequences if uses_facts else plain
     proofs = []
     for condition, node in zip(consequences.conditions, consequences.nodes, strict=True):
-        ends = cuts(node, sources.zones)
-        proof = check(DerivedCertificate(condition, consequences.clauses, sources.zones, ends))
+        ends = cuts(node, sources.zones, consequences.known)
+        claim = DerivedCertificate(condition, consequences.claimed, sources.zones, ends)
+        proof = check(claim)
         if isinstance(proof, Rejected):
             return decision.decline("no-proof", f"the filter is not proved: {proof.reason}")
         proofs.append(proof)
     decision = replace(decision, erases=any(map(can_raise, source.evaluated)))
     if options.policy == "strict" and decision.erases:
         return decision.take_back(MAY_ERASE)
-    return _build_filter(sources, decision, proofs, options)
+    decision = replace(decision, verified=tuple(proofs))
+    return _build_filter(sources, decision, consequences, options)
 
 
 class _Followed(Struct, frozen=True):
-    """The consequences of conditions, which are given as JSON and as nodes."""
+    """The consequences of conditions, which are given as JSON and as nodes. The ``passing`` ones
+    hold while each symbol of the current time has a value in its ``known`` set.
+    """
 
     conditions: tuple[Tree, ...]
     nodes: tuple[ExprNode, ...]
-    clauses: Sequence[Mapping[int, ValueSet]]
+    clauses: tuple[Mapping[int, ValueSet], ...]
+    passing: tuple[Mapping[int, ValueSet], ...] = ()
+    known: Mapping[int, ValueSet] = NOTHING_KNOWN
+
+    @property
+    def claimed(self) -> tuple[Mapping[int, ValueSet], ...]:
+        """What holds at any time: a passing one, or it is another time."""
+        other_times = {number: period.complement() for number, period in self.known.items()}
+        return (*self.clauses, *({**clause, **other_times} for clause in self.passing))
 
 
 def _consequences_of(
@@ -176,21 +188,37 @@ def _consequences_of(
 ) -> _Followed | None:
     """Return the consequences of the conditions; None if one has an unsupported form."""
     trees = tuple(conjunction([c, *facts]) for c in source.conditions)
+    numbers = frozenset().union(*map(references, trees))
+    periods = sources.times.periods
+    known = {number: periods[number].values for number in sorted(numbers & periods.keys())}
     try:
         nodes = tuple(build(tree, 0, 0)[0] for tree in trees)
-        new_clauses = beyond(nodes, sources.zones)
+        clauses = beyond(nodes, sources.zones)
+        passing = beyond(nodes, sources.zones, known) if known else []
     except (DeclineSignal, OverflowError, ValueError, TypeError):  # an unsupported shape
         return None
-    # Fill holes of one value: they skip only row groups that contain nothing but that value.
-    filled = ({n: without_holes(s) for n, s in clause.items()} for clause in new_clauses)
-    clauses = [c for c in filled if c.keys() <= source.columns.keys() and _says(source, c)]
-    return _Followed(trees, nodes, clauses)
+    of_now = [clause for clause in passing if clause not in clauses]
+    lasting, at_times = (tuple(_said_by(source, every)) for every in (clauses, of_now))
+    return _Followed(trees, nodes, lasting, at_times, known)
 
 
-def _may_follow(condition: Tree, zones: Zones) -> bool:
+def _said_by(
+    source: RowSource, clauses: Sequence[Mapping[int, ValueSet]]
+) -> Iterator[Mapping[int, ValueSet]]:
+    """Yield the clauses that a filter on the source's columns can say.
+
+    Holes of one value are filled: they skip only row groups that contain nothing but that value.
+    """
+    for clause in clauses:
+        filled = {n: without_holes(s) for n, s in clause.items()}
+        if filled.keys() <= source.columns.keys() and _says(source, filled):
+            yield filled
+
+
+def _may_follow(condition: Tree, zones: Zones, known: Mapping[int, ValueSet]) -> bool:
     """Whether a condition, or a part of it, may imply something that Spark does not push."""
     try:
-        return bool(beyond([build(condition, 0, 0)[0]], zones))
+        return bool(beyond([build(condition, 0, 0)[0]], zones, known))
     except (DeclineSignal, OverflowError, ValueError, TypeError):  # an unsupported shape
         return True
 
@@ -219,27 +247,42 @@ def _is_lossy(source: RowSource, clause: Mapping[int, ValueSet]) -> bool:
 
 
 def _build_filter(
-    sources: RowSources,
-    decision: DerivedDecision,
-    proofs: Sequence[Verified[DerivedCertificate]],
-    options: Options,
+    sources: RowSources, decision: DerivedDecision, consequences: _Followed, options: Options
 ) -> DerivedDecision:
     """Build the proved filter, if it pays off."""
-    source, clauses = decision.site, proofs[0].certificate.clauses
-    term = predicate_of(clauses, source.columns, source.types)
-    if any(can_raise(tree) for s in sources.found for tree in s.evaluated):
-        term = without_equalities(term)
+    source = decision.site
     try:
-        new_predicate = predicate(term, source.columns, sources.timezone)
+        new_predicate = _predicate(sources, source, consequences)
     except DeclineSignal as signal:
         return decision.take_back(signal.declined)
-    texts = any(strip(v.sort) == STRING for v in variables(term))
+    texts = any(strip(v.sort) == STRING for v in variables(new_predicate.term))
     least = LEAST_OF_TEXTS if texts else LEAST_SKIPPED
     share = _share_skipped(sources, source, new_predicate, least) if source.asked else None
-    decision = replace(decision, verified=tuple(proofs), skipped=share)
+    decision = replace(decision, skipped=share)
     if options.cost != "always" and share is not None and share < least:
         return decision.decline(COST, _READ)
     return replace(decision, predicate=new_predicate)
+
+
+def _predicate(sources: RowSources, source: RowSource, consequences: _Followed) -> Predicate:
+    """Write consequences as a filter; those that pass hold during a time. Raises
+    :class:`DeclineSignal`.
+    """
+    raising = any(can_raise(tree) for s in sources.found for tree in s.evaluated)
+
+    def write(clauses: Sequence[Mapping[int, ValueSet]]) -> Predicate:
+        term = predicate_of(clauses, source.columns, source.types)
+        term = without_equalities(term) if raising else term
+        return predicate(term, source.columns, sources.timezone)
+
+    if not consequences.passing:
+        return write(consequences.clauses)
+    lasting = None
+    if consequences.clauses:
+        always = write(consequences.clauses)
+        lasting = Lasting(always.sql, always.term)
+    during = " AND ".join(sources.times.periods[n].sql for n in consequences.known)
+    return replace(write(consequences.passing), during=during, lasting=lasting)
 
 
 def _share_skipped(
@@ -253,7 +296,7 @@ def _share_skipped(
 
     def skips() -> float | None:
         try:
-            return sources.gateway.estimate_skipped_share(leaf, new_predicate.sql)
+            return sources.gateway.estimate_skipped_share(leaf, new_predicate.text)
         except GatewayError:
             return None
 
