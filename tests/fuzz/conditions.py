@@ -31,6 +31,8 @@ FUNCTION_TESTS = {
         "{0}.strip().upper() != {1}",
         "{0}.lower() in ({1}, {2})",
         "{0}.upper() == {1}.upper()",
+        "'b' in ({0} or 'x').strip().lower()",
+        "{0}.lower().replace('a', '').startswith('b')",
         "len({0}) {op} 2",
         "{1}[:1] in {0}",
         "{0}.endswith({1}[-1:])",

@@ -26,6 +26,8 @@ from presieve.semantics.preimages import (
     PREIMAGES,
     of_arguments,
     preimage,
+    spell_as,
+    starts_with,
     texts_with,
 )
 from presieve.semantics.values import Value
@@ -225,3 +227,48 @@ def test_squares_of_integers(op: Op, number: int) -> None:
         assert {x: evaluate(meant, {(Scope.ROW, "n"): x}) for x in numbers} == told
     other = app(Op.INT_MUL, n, int_lit(3))
     assert preimage(op, other, int_lit(number)) is None
+
+
+def _cased(random: Random, text: Term, depth: int = 0) -> Term:
+    """A text made of the lower or upper case of a column, as functions write it."""
+    case = Op.TEXT_LOWER if random.random() < 0.7 else Op.TEXT_UPPER
+    if depth == 3:
+        return app(case, text)
+    inner = _cased(random, text, depth + 1)
+    match random.randrange(6):
+        case 0:
+            part, by = (str(value(random, STRING))[:2] for _ in range(2))
+            return app(Op.TEXT_REPLACE, inner, string_lit(part or "."), string_lit(by))
+        case 1:
+            op = random.choice((Op.TEXT_STRIP, Op.TEXT_LSTRIP, Op.TEXT_RSTRIP))
+            return app(op, inner, string_lit(str(value(random, STRING))[:2] or " "))
+        case 2:
+            test = app(Op.TEXT_CONTAINS, text, string_lit(random.choice(LETTERS)))
+            return app(Op.ITE, test, string_lit(str(value(random, STRING))), inner)
+    return app(case, text)
+
+
+def _at(place: str, text: Term, part: str) -> Term:
+    if place == "starts":
+        return starts_with(text, part)
+    return app(Op.TEXT_CONTAINS if place == "contains" else Op.TEXT_ENDS, text, string_lit(part))
+
+
+@pytest.mark.random
+def test_texts_of_changed_case_contain_what_they_are_spelled_with() -> None:
+    random, seen = Random("spelled"), Counter[object]()
+    column = Var(Scope.ROW, "s", STRING)
+    for _ in range(amount(60_000, 6)):
+        text = _cased(random, column)
+        part = str(value(random, STRING))[:2]
+        part = part.lower() if random.random() < 0.8 else part
+        spelled = spell_as(text, part)
+        if spelled is None or not part:
+            continue
+        row = {(Scope.ROW, "s"): value(random, STRING)}
+        for place in ("contains", "starts", "ends"):
+            truths = [evaluate(_at(place, t, part), row) for t in (text, spelled)]
+            assert truths[0] == truths[1], (place, text, part, row)
+            seen[place, truths[0]] += 1
+    assert min(seen.values()) > 20
+    assert len(seen) == 6

@@ -489,20 +489,42 @@ def _replace_letters(op: Op, text: Term, wanted: str) -> Term | None:
 
 
 def spell_as(text: Term, part: str) -> Term | None:
-    """A text that contains the part, or starts or ends with it, where ``text`` does, which is the
-    upper or lower case of another one: the letters that become letters of the part are replaced,
-    and no others. None if that takes too many replacements.
+    """A text that contains the part, or starts or ends with it, where ``text`` does, which is made
+    of the upper or lower case of another one: the letters that become letters of the part are
+    replaced, and no others. None if that takes too many replacements.
     """
-    if not isinstance(text, App) or text.op not in (Op.TEXT_UPPER, Op.TEXT_LOWER):
-        return None
-    op, wanted = text.op, set(part)
+    return _spell(text, frozenset(part))
+
+
+def _spell(text: Term, wanted: frozenset[str]) -> Term | None:
+    """Spell the letters that become ``wanted`` ones as these; other letters may be any others.
+
+    What is stripped or replaced is among the wanted letters, so that it stands at the same places.
+    """
+    match text:
+        case App(Op.TEXT_UPPER | Op.TEXT_LOWER as op, (inner,)):
+            return _spell_case(op, inner, wanted)
+        case App(Op.TEXT_REPLACE as op, (inner, Lit(_, str() as letters), *rest)) | App(
+            Op.TEXT_STRIP | Op.TEXT_LSTRIP | Op.TEXT_RSTRIP as op,
+            (inner, Lit(_, str() as letters), *rest),
+        ):
+            spelled = _spell(inner, wanted | set(letters))
+            return None if spelled is None else app(op, spelled, string_lit(letters), *rest)
+        case App(Op.ITE, (test, then, otherwise)):
+            sides = [s if isinstance(s, Lit) else _spell(s, wanted) for s in (then, otherwise)]
+            known_sides = [side for side in sides if side is not None]
+            return app(Op.ITE, test, *known_sides) if len(known_sides) == len(sides) else None
+    return None
+
+
+def _spell_case(op: Op, text: Term, wanted: frozenset[str]) -> Term | None:
     if _SIGMAS & wanted or any(FUNCTIONS[op](c) != c for c in wanted):
         return None
     changed = [(x, p) for x, p in _changed_letters(op) if wanted & set(p)]
     longer = [(x, p) for x, p in changed if len(p) > 1]
     if len(longer) > _MOST or any(FUNCTIONS[op](p) != p for _, p in longer):
         return None
-    replaced = text.args[0]
+    replaced = text
     for letter, piece in longer:
         replaced = app(Op.TEXT_REPLACE, replaced, string_lit(letter), string_lit(piece))
     letters, others = ("".join(pair[i] for pair in changed if len(pair[1]) == 1) for i in (0, 1))

@@ -94,6 +94,7 @@ CASES = [
     Case("country", "string", "s", "c = 'Germany'", "trim(BOTH", "trim(BOTH ' ' FROM s) = 'de'"),
     Case("country", "string", "s", "c = 'unknown'", "s IS NULL", "s IS NOT NULL"),
     Case("has_error", "boolean", "s", "c", "contains(translate(s", "contains(s, 'err')"),
+    Case("says_err", "boolean", "s", "c", "contains(replace(translate(", "contains(s, 'err')"),
     Case("contains", "boolean", "s", "c", "contains(s, 'é')", "endswith(s, 'é') AND s <> 'é'"),
     Case("contains", "boolean", "s", "NOT c", "contains(s, 'é')", "NOT contains(s, 'é')"),
     Case("is_log", "boolean", "s", "c", "endswith(s, 'log')", "endswith(s, 'log')"),

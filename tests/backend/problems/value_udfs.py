@@ -44,6 +44,11 @@ def has_error(s):
     return s is not None and "err" in s.lower()
 
 
+def says_err(s):
+    text = (s or "").strip().lower()
+    return "err" in text.replace("-", "")
+
+
 def contains(s):
     return s is not None and "é" in s
 
