@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -26,9 +27,15 @@ KEYS = ("a", "", "b", None)
 
 @cache
 def _job(file: str) -> dict[str, Any]:
-    """A file that is run as a job: its functions go to workers by value."""
+    """A file that is run as a job: its functions go to workers by value, with its objects, which
+    leaves a mark on their classes.
+    """
     scope: dict[str, Any] = {"__name__": "__main__", "__file__": file}
     exec(compile(Path(file).read_text(), file, "exec"), scope)
+    for thing in list(scope.values()):
+        with suppress(TypeError):
+            thing.__reduce_ex__(2)
+    assert "Config" not in scope or hasattr(scope["Config"], "__slotnames__")
     return scope
 
 

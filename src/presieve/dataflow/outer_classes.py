@@ -8,16 +8,12 @@ import dataclasses
 import typing
 
 from presieve.lift.python.shipping import is_generated, is_own_module, under
+from presieve.python_library.class_names import ADDED_BY_PYTHON
 
-_PLAIN = frozenset(
-    (
-        *("__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__annotations__"),
-        *("__slots__", "__match_args__", "__dataclass_fields__", "__dataclass_params__"),
-        *("__orig_bases__", "__parameters__", "__static_attributes__", "__firstlineno__"),
-        *("__annotate__", "__annotate_func__", "__annotations_cache__", "__type_params__"),
-        *("__init__", "__post_init__", "__hash__", "__getnewargs__", "__replace__", "__call__"),
-    )
-)
+_PLAIN = ADDED_BY_PYTHON | {
+    *("__slots__", "__match_args__", "__dataclass_fields__", "__dataclass_params__", "__init__"),
+    *("__post_init__", "__hash__", "__getnewargs__", "__replace__", "__call__"),
+}
 """Special names whose presence does not matter to those who use an instance."""
 _BASES = (object, tuple)
 

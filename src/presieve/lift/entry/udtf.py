@@ -33,15 +33,11 @@ from presieve.lift.python.shipped import attribute, checked_class, function_sour
 from presieve.lift.python.source import FunctionSource
 from presieve.lift.values.columns import LiftedColumns
 from presieve.lift.values.symbolic import NoneV, RowV, SelfV, TupleV, Unbound, Value, is_tagged
+from presieve.python_library.class_names import ADDED_BY_PYTHON
 from presieve.records import replace
 
 _METHODS = ("__init__", "eval", "terminate")
-_PLAIN = frozenset(
-    (
-        *("__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__init__"),
-        *("__annotations__", "__firstlineno__", "__static_attributes__"),
-    )
-)
+_PLAIN = ADDED_BY_PYTHON | {"__init__"}
 """Special names of a class that do not change how its objects hold attributes."""
 _HOOKS = frozenset(("analyze", "cleanup"))
 _CONSTANTS = (bool, int, float, str, bytes, type(None))

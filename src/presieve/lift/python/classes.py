@@ -29,16 +29,10 @@ from presieve.lift.python.imported import (
     scope_of,
 )
 from presieve.lift.python.shipping import Path, is_generated, is_own_module, path_of, under
+from presieve.python_library.class_names import ADDED_BY_PYTHON
 
-_IMPLICIT_NAMES = frozenset(
-    (
-        *("__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__annotations__"),
-        *("__orig_bases__", "__parameters__", "__abstractmethods__", "_abc_impl"),
-        *("__static_attributes__", "__firstlineno__", "__annotate__", "__annotate_func__"),
-        *("__annotations_cache__", "__type_params__", "__slotnames__"),
-    )
-)
-"""Names that Python adds to every class."""
+_IMPLICIT_NAMES = ADDED_BY_PYTHON | {"__abstractmethods__", "_abc_impl"}
+"""Names that Python adds to every class, and to abstract ones."""
 _GENERATED_NAMES = frozenset(
     (
         *("__dataclass_fields__", "__dataclass_params__", "__match_args__", "__replace__"),

@@ -38,13 +38,11 @@ from presieve.lift.values.symbolic import (
     Value,
     describe,
 )
+from presieve.python_library.class_names import ADDED_BY_PYTHON
 
 Kind = Literal["tuple", "dataclass", "plain"]
 
-_ANY = {"__module__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__qualname__"}
-_ANY |= {"__repr__", "__str__", "__slots__", "__match_args__", "__orig_bases__", "__replace__"}
-_ANY |= {"__static_attributes__", "__firstlineno__", "__annotate__", "__annotate_func__"}
-_ANY |= {"__annotations_cache__"}
+_ANY = ADDED_BY_PYTHON | {"__repr__", "__str__", "__slots__", "__match_args__", "__replace__"}
 _OBJECT = _ANY | {"__init__", "__eq__", "__hash__", "__lt__", "__le__", "__gt__", "__ge__"}
 _DATACLASS = {"__dataclass_fields__", "__dataclass_params__", "__setattr__", "__delattr__"}
 _DATACLASS |= _OBJECT | {"__getstate__", "__setstate__"}
