@@ -275,3 +275,47 @@ def test_a_time_that_may_come_back_as_another_is_replaced_by_its_day(spark: Spar
     assert boundary.prefilter == "day >= DATE '2026-10-05'"
     better = optimize(followed, cost="always", compile="never")
     same_rows(followed, better)
+
+
+def first_of_sorted(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pdf.sort_values("x", ascending=False).head(1)
+
+
+def first_of_stable(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pdf.sort_values("x", ascending=False, kind="stable").head(1)
+
+
+def three_largest(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pdf.nlargest(3, "x")
+
+
+@pytest.mark.parametrize(
+    ("function", "code", "words"),
+    [
+        (first_of_sorted, "row-order", "rows that tie have no fixed order"),
+        (three_largest, "return-shape", "several rows of a group are returned"),
+    ],
+)
+def test_rows_that_are_chosen_by_a_column_are_not_grouped_by_it(
+    rows: DataFrame, function: Callable[[pd.DataFrame], pd.DataFrame], code: str, words: str
+) -> None:
+    df = rows.groupBy("k").applyInPandas(function, rows.schema).filter("x > 30")
+    report = explain(df, cost="always")
+    (declined,) = report.boundaries[0].declined
+    assert declined.code == code
+    assert words in declined.reason
+    assert "group by it" not in str(report)
+
+
+def test_the_advice_on_the_best_row_works(rows: DataFrame) -> None:
+    df = rows.groupBy("k").applyInPandas(first_of_stable, rows.schema).filter("x > 30")
+    assert explain(df, cost="always").boundaries[0].prefilter == "x > 30.0D AND NOT isnan(x)"
+    same_rows(df, optimize(df, cost="always"))
+
+
+def test_the_advice_on_several_rows_works(rows: DataFrame) -> None:
+    order = Window.partitionBy("k").orderBy(F.desc("x"))
+    df = rows.withColumn("n", F.row_number().over(order)).filter("n <= 3 AND x > 30")
+    better = optimize(df, cost="always")
+    assert better is not df
+    same_rows(df, better)

@@ -17,6 +17,7 @@ and all its columns are keys.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import FunctionType
@@ -137,7 +138,7 @@ class Unlifted:
 
     def _not_grouped(self, output: Attribute, column: Attribute) -> Declined | None:
         """Say that a filter would move if a column was a grouping column, if it would."""
-        if self.boundary.beside is not None:
+        if self.boundary.beside is not None or self._compares_rows_by(column.name):
             return None
         keys = (*self.boundary.keys, column.id)
         boundary = replace(self.boundary, keys=keys)
@@ -146,6 +147,18 @@ class Unlifted:
             return None
         reason = f"{column.name}{NO_GROUPING}if each group has one, group by it, too"
         return Declined("not-grouped", reason)
+
+    def _compares_rows_by(self, name: str) -> bool:
+        """Whether a statement that looks at several rows names the column, as ``nlargest(3, "v")``
+        does: groups by the column, too, would be other groups.
+        """
+        lines = {n.span.line for n in self.answer.notes if n.question == "rows" and n.span}
+        source = function_source(self.function, generator=self.boundary.kind in MAPS)
+        return any(
+            name in (getattr(node, "value", None), getattr(node, "attr", None))
+            for node in ast.walk(source.node)
+            if isinstance(node, ast.Constant | ast.Attribute) and source.span(node).line in lines
+        )
 
     def _obstacle(self, output: Attribute) -> Declined | None:
         """Say what keeps filters on an output from the rows or the groups that it comes from."""

@@ -60,7 +60,7 @@ from presieve.lift.values.symbolic import (
     is_tagged,
     without_tag,
 )
-from presieve.lift.values.whole_columns import NullableV
+from presieve.lift.values.whole_columns import NullableV, TopV
 from presieve.semantics.assumptions import RESULT_FITS
 from presieve.semantics.smart_constructors import (
     and_,
@@ -164,6 +164,13 @@ def _cells(m: SymbolicMachine, value: Value, returns: Returns, node: ast.AST) ->
             return (value,)
     if len(names) == 1 and not returns.table:
         returns.sort_of(returns.columns[0])
+    if isinstance(value, TopV):
+        reason = (
+            "several rows of a group are returned, and values are followed for one: take them by"
+            " row_number() OVER (PARTITION BY ... ORDER BY ...); filters on the column of its order"
+            " move below it"
+        )
+        raise m.decline("return-shape", reason, node)
     wanted = "a table of one row" if returns.table else f"{len(names)} value(s)"
     raise m.decline("return-shape", f"{describe(value)} is returned, {wanted} is declared", node)
 
