@@ -67,6 +67,15 @@ def test_functions_that_do_not(numbers: DataFrame, function: str) -> None:
     assert told(df) == []
 
 
+WHOLE = "ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+
+
+@pytest.mark.parametrize("frame", ["", WHOLE], ids=["no order", "unbounded"])
+def test_a_whole_partition_has_no_order(numbers: DataFrame, frame: str) -> None:
+    df = numbers.selectExpr("id", "n", f"max(id) OVER (PARTITION BY n {frame}) AS w")
+    assert told(df.filter("w = id AND w > 50")) == []
+
+
 def test_an_order_without_peers(numbers: DataFrame) -> None:
     whole = numbers.select("id", "n")
     df = whole.selectExpr("*", "row_number() OVER (ORDER BY n DESC, id) AS w").filter(LESS)

@@ -274,3 +274,28 @@ def test_random_conditions_keep_their_rows(settings: SparkSession, table: DataFr
 def _columns(atom: str) -> set[str]:
     plain = re.sub(r"'[^']*'", "", atom)
     return set(re.findall(r"\b(?:i|n|x|s|d|ts)\b", plain))
+
+
+def of_the_last_day(table: DataFrame, where: str) -> DataFrame:
+    return table.selectExpr("d", "i", "s", "max(d) OVER (PARTITION BY s) last").where(where)
+
+
+def test_a_column_that_equals_what_a_window_computes(table: DataFrame) -> None:
+    """Rows of a group's last day: what is said of that day holds for the row's own."""
+    df = of_the_last_day(table, "d = last AND last >= DATE '2024-02-01'")
+    assert prefilters(df) == ["d >= DATE '2024-02-01'"]
+    assert rows(presieve.optimize(df, cost="always")) == rows(df)
+
+
+@pytest.mark.parametrize("joint", ["<> last AND", "= last OR", "<= last AND"])
+def test_a_column_that_may_differ_from_it(table: DataFrame, joint: str) -> None:
+    df = of_the_last_day(table, f"d {joint} last >= DATE '2024-02-01'")
+    assert presieve.optimize(df, cost="always") is df
+
+
+def test_a_range_below_a_window_without_the_equality_loses_rows(table: DataFrame) -> None:
+    where = "d <> last AND last >= DATE '2024-02-01'"
+    window = ("d", "s", "max(d) OVER (PARTITION BY s) last")
+    df = table.selectExpr(*window).where(where)
+    naive = table.where("d >= DATE '2024-02-01'").selectExpr(*window).where(where)
+    assert rows(naive) != rows(df)

@@ -26,8 +26,8 @@ from presieve.backend.catalyst.windows import (
     ORDERLESS,
     aggregate_call,
     function_of,
+    holds_peers,
     input_of,
-    is_by_range,
     is_windowed,
     names_of,
     sort_orders,
@@ -106,7 +106,7 @@ def _reads_order(tree: Tree) -> bool:
         return True
     if function[0]["class"] in _RANKS:
         return False
-    if function[0]["class"] != AGGREGATE_EXPRESSION or not is_by_range(spec):
+    if function[0]["class"] != AGGREGATE_EXPRESSION or not holds_peers(spec):
         return True
     name = aggregate_call(function).function
     return name not in ORDERLESS and not (name in _SUMS and _is_whole(function[2]))

@@ -259,6 +259,14 @@ def is_by_range(spec: Tree) -> bool:
     return str(frame.get("frameType", {}).get("object", "")).endswith("RangeFrame$")
 
 
+def holds_peers(spec: Tree) -> bool:
+    """Whether the frame includes all peers of each row that it includes: by range, or as a whole
+    partition.
+    """
+    bounds = child_trees(_frame_of(spec), 0)
+    return is_by_range(spec) or all(bound[0]["class"] in _UNBOUNDED for bound in bounds)
+
+
 class _Unknown(Struct, frozen=True):
     """A bound that is not read."""
 

@@ -64,7 +64,7 @@ from presieve.backend.open_plan import Opened, function_name, or_declined, sessi
 from presieve.backend.statistics.estimates import local
 from presieve.errors import Declined
 from presieve.ir.terms import Var
-from presieve.ir.walk import computes
+from presieve.ir.walk import computes, variables
 from presieve.records import replace
 from presieve.semantics.intervals import ValueSet
 from presieve.sql.catalyst import expression
@@ -94,6 +94,10 @@ _AGGREGATED = re.compile(
     rf"^[ :+-]*Aggregate\b.*(?:\({_CALL}|\b{_CALL}(?:distinct )?[^#()]*[-+*/(])", re.MULTILINE
 )
 """An aggregate function of a computed argument, or an aggregate function inside an expression."""
+_EQUAL_TO_A_WINDOW = re.compile(
+    r"^[ :+-]*Filter\b.*#\d+L? = \w+#\d+(?s:.*)^[ :+-]*Window\b", re.MULTILINE
+)
+"""A filter that compares columns, somewhere above a window."""
 _FILES = re.compile(r"^[ :+-]*Relation(?: .*\] (?:parquet|orc)$|V2\b)", re.MULTILINE)
 LARGE = 10_000
 """Length of a plan's drawing, in characters, above which reading the plan takes longer than the
@@ -256,7 +260,8 @@ def open_functions(gateway: Gateway, df: DataFrame) -> RowSources | None:
     plan = gateway.analyze_plan(df)
     if not gateway.may_have_site(plan, skip_hopeless=True) and not gateway.has_filtered(plan):
         return None
-    if not _may_derive(gateway, plan, lambda text: _computes(text) or _AGGREGATED.search(text)):
+    looks = (_computes, _AGGREGATED.search, _EQUAL_TO_A_WINDOW.search)
+    if not _may_derive(gateway, plan, lambda text: any(look(text) for look in looks)):
         return None
     if not gateway.cache_is_empty() or not gateway.deterministic(plan):
         return None
@@ -303,7 +308,9 @@ def _function(
         return None
     tree, drawn = condition
     terms = [expression(c.tree, columns, timezone) for c in split_conjuncts(tree)]
-    if not any(isinstance(term, Declined) or computes(term) for term in terms):
+    if not any(
+        isinstance(term, Declined) or computes(term) or len(variables(term)) > 1 for term in terms
+    ):
         return None
     name, evaluated = function_name(node), tuple(conditions.list_evaluated(facts))
     operator = simple_kind(node)
