@@ -224,3 +224,51 @@ def test_zones_east_and_west(tables: SparkSession, zone: str, condition: str) ->
         assert rows_read(presieve.optimize(df, cost="always"))[0] == rows_read(df)[0]
     finally:
         tables.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+@pytest.fixture(scope="module")
+def numbers(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    """Days as numbers, some that are none, and as milliseconds, in order and in four files."""
+    path = str(tmp_path_factory.mktemp("numbers") / "t")
+    days = "date_add(DATE '1999-12-01', int(id))"
+    raw = spark.range(0, 4000, 1, 4).selectExpr(
+        f"int(date_format({days}, 'yyyyMMdd')) n", f"unix_date({days}) * 86400000L + id ms"
+    )
+    others = "VALUES (20000230, 0L), (20001301, -1L), (20000000, 5L), (0, 7L), (-20000101, NULL)"
+    odd = spark.sql(f"SELECT col1 n, col2 ms FROM {others}").coalesce(1)
+    odd.union(spark.sql("SELECT int(200001011), 1L")).coalesce(1).write.parquet(path)
+    raw.write.mode("append").parquet(path)
+    return spark.read.parquet(path)
+
+
+WRITTEN_DAYS = {
+    "to_date(CAST(n AS STRING), 'yyyyMMdd') = DATE '2001-05-01'": True,
+    "to_date(CAST(n AS STRING), 'yyyyMMdd') BETWEEN DATE '2000-02-25' AND DATE '2000-03-02'": True,
+    "to_timestamp(CAST(n AS STRING), 'yyyyMMdd') < TIMESTAMP '1999-12-05 00:00:00'": True,
+    "substring(CAST(n AS STRING), 1, 6) = '200105'": True,
+    "to_date(from_unixtime(ms / 1000)) = DATE '2001-05-01'": True,
+    "from_unixtime(ms DIV 1000, 'yyyy-MM-dd') = '2001-05-01'": True,
+    "to_date(CAST(n AS STRING), 'yyyyMMdd') IS NULL": False,
+    "to_date(CAST(n AS STRING), 'yyyyddMM') = DATE '2001-05-01'": False,
+}
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/St_Johns"])
+@pytest.mark.parametrize("condition", WRITTEN_DAYS)
+def test_days_that_are_written_as_numbers(
+    numbers: DataFrame, spark: SparkSession, condition: str, zone: str
+) -> None:
+    names = ("spark.sql.session.timeZone", "spark.sql.ansi.enabled")
+    before = {name: str(spark.conf.get(name)) for name in names}
+    try:
+        for name, value in zip(names, (zone, "false"), strict=True):
+            spark.conf.set(name, value)
+        df = numbers.where(condition)
+        rows, read = rows_read(df)
+        better_rows, better_read = rows_read(presieve.optimize(df, cost="always"))
+        assert better_rows == rows
+        assert rows
+        assert (better_read < read) == WRITTEN_DAYS[condition]
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)

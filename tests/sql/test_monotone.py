@@ -41,12 +41,13 @@ INSTANTS = [
     *("date_format(ts, 'yyyy')", "date_format(ts, 'yyyy-MM')", "date_format(ts, 'yyyyMMdd')"),
     *("date_format(ts, 'yyyy-MM-dd HH:mm')", "ts + INTERVAL '5' HOUR", "ts - INTERVAL '2' DAY"),
     *("unix_micros(ts)", "unix_seconds(ts)", "hour(ts)", "hour(CAST(ts AS timestamp_ntz))"),
-    "dayofweek(ts)",
+    *("dayofweek(ts)", "CAST(date_format(ts, 'yyyy-MM-dd') AS date)"),
 ]
 INTEGERS = [
     *("i + 7", "i - 7", "7 - i", "i * 3", "i * -3", "-i", "abs(i)", "i div 10", "i div -7"),
     *("CAST(i AS bigint)", "CAST(i AS smallint)", "CAST(i AS double)", "CAST(i AS decimal(12, 2))"),
-    "CAST(i AS string)",
+    *("CAST(i AS string)", "from_unixtime(i)", "from_unixtime(i, 'yyyyMM')"),
+    *("CAST(from_unixtime(i) AS date)", "to_date(from_unixtime(i, 'yyyy-MM-dd'))"),
     *("timestamp_seconds(i)", "timestamp_millis(i)", "(i div 7 + 1) * -2", "abs(i div 3)"),
 ]
 DOUBLES = [

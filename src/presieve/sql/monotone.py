@@ -22,6 +22,7 @@ from presieve.sql.expressions import basics, numeric
 from presieve.sql.expressions.entry import Entry
 from presieve.sql.monotone_times import (
     TIME_READERS,
+    day_of_text,
     offsets_of,
     printed_day,
     printed_instant,
@@ -239,6 +240,8 @@ def _cast(node: ExprNode, zones: Zones) -> Monotone | None:
         return _cast_integer(argument, after)
     if before == "double" and after in INTEGERS:
         return _cast_double(argument, after)
+    if (before, after) == ("string", "date"):
+        return day_of_text(argument, zones)
     rule = _CASTS.get((before, after))
     offsets = offsets_of(node, zones)
     return None if rule is None or offsets is None else rule(argument, offsets)

@@ -17,11 +17,12 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from presieve.records import replace
 from presieve.semantics.function_meanings import civil, day_number
 from presieve.semantics.intervals import EVERYTHING, Interval, Point, intersection, is_empty
 from presieve.semantics.values import INT_RANGES, INTEGERS
 from presieve.sql.catalyst_tree import ExprNode
-from presieve.sql.expressions import textual, times
+from presieve.sql.expressions import basics, textual, times
 from presieve.sql.expressions.entry import Entry
 from presieve.sql.piecewise import (
     DAY,
@@ -353,14 +354,91 @@ def printed_day(day: Point) -> str:
     return "{:04d}-{:02d}-{:02d}".format(*civil(day))
 
 
+def _form_of(node: ExprNode, zones: Zones) -> str:
+    """How a function writes an instant, as a format of Python's; "" if it is not known."""
+    text = literal_in_order(node.children[1], zones)
+    if not isinstance(text, str) or not FORMAT.fullmatch(text):
+        return ""
+    return re.sub("|".join(_CODES), lambda m: _CODES[m[0]], text)
+
+
 def _format_parts(node: ExprNode, zones: Zones) -> Monotone | None:
     """The parts of an instant from the year on: their text has the same order."""
-    argument, pattern = node.children
-    offsets, text = offsets_of(node, zones), literal_in_order(pattern, zones)
-    if offsets is None or not isinstance(text, str) or not FORMAT.fullmatch(text):
+    offsets, form = offsets_of(node, zones), _form_of(node, zones)
+    if offsets is None or not form:
         return None
-    form = re.sub("|".join(_CODES), lambda m: _CODES[m[0]], text)
-    return texts_of_times(argument, DAY, offsets, lambda x: _print_local(x, form))  # type: ignore[arg-type]
+    return texts_of_times(node.children[0], DAY, offsets, lambda x: _print_local(x, form))  # type: ignore[arg-type]
+
+
+_MOST_SECONDS = LONGS[1] // SECOND  # type: ignore[operator]
+
+
+def _format_seconds(node: ExprNode, zones: Zones) -> Monotone | None:
+    """The same for seconds since 1970; more of them wrap around as microseconds."""
+    offsets, form = offsets_of(node, zones), _form_of(node, zones)
+    if offsets is None or not form:
+        return None
+    texts = texts_of_times(
+        node.children[0],
+        DAY // SECOND,
+        (offsets[0] // SECOND, offsets[1] // SECOND),
+        lambda x: _print_local(x * SECOND, form),  # type: ignore[arg-type]
+    )
+    within = (1 - _MOST_SECONDS, _MOST_SECONDS)
+    pieces = (replace(p, within=intersection(p.within, within)) for p in texts.pieces)
+    return Monotone(texts.argument, tuple(pieces))
+
+
+def day_of_text(node: ExprNode, zones: Zones) -> Monotone | None:
+    """The day that a function has written with the year, the month and the day, as a function of
+    the written time.
+    """
+    unit = {times.DATE_FORMAT: DAY, times.FROM_UNIX_TIME: DAY // SECOND}.get(node.entry)
+    offsets = offsets_of(node, zones)
+    if unit is None or offsets is None or not _form_of(node, zones).startswith(_WHOLE_DAY):
+        return None
+    low, high = (offset * unit // DAY for offset in offsets)
+    within = (FIRST_DAY * unit - low, END_DAY * unit - high)
+    return bracket(
+        node.children[0],
+        lambda x: (x + low) // unit,  # type: ignore[operator]
+        lambda x: (x + high) // unit,  # type: ignore[operator]
+        within,
+    )
+
+
+_WHOLE_DAY = "{0:04d}-{1:02d}-{2:02d}"
+
+
+def _parse_number(node: ExprNode, zones: Zones) -> Monotone | None:
+    """The midnight of a day that is written as a number of eight digits. Others, and numbers that
+    are no day, are NULL or raise.
+    """
+    text, pattern = node.children
+    offsets = offsets_of(node, zones)
+    if offsets is None or literal_in_order(pattern, zones) != "yyyyMMdd":
+        return None
+    if node.fields.get("dataType") != "timestamp" or text.entry is not basics.CAST:
+        return None
+    (number,) = text.children
+    if type_name(number) not in INTEGERS or type_name(text) != "string":
+        return None
+    low, high = offsets
+    piece = Piece(
+        (10_000_101, 100_000_000),
+        lambda n: _day_in_digits(n) * DAY - high,  # type: ignore[arg-type]
+        lambda n: _day_in_digits(n) * DAY - low,  # type: ignore[arg-type]
+        nullable=True,
+    )
+    return Monotone(number, (piece,))
+
+
+def _day_in_digits(number: int) -> int:
+    """The day of a number such as 20240229, or the last day before it if it is none."""
+    year, month, day = number // 10_000, number // 100 % 100, number % 100
+    if month > 12:
+        month, day = 12, 31
+    return _clamp_day(year, month, day) if month else day_number(year, 1, 1)
 
 
 def _first_characters(node: ExprNode, zones: Zones) -> Monotone | None:
@@ -395,6 +473,8 @@ TIME_READERS: Mapping[Entry, Reader] = {
     times.MILLIS_TO_TIMESTAMP: _scale_by(1000),
     times.MICROS_TO_TIMESTAMP: _scale_by(1),
     times.DATE_FORMAT: _format_parts,
+    times.FROM_UNIX_TIME: _format_seconds,
+    times.GET_TIMESTAMP: _parse_number,
     textual.SUBSTRING: _first_characters,
     **dict.fromkeys(_PARTS, _part_of_day),
     times.HOUR: _hour,

@@ -37,7 +37,7 @@ from presieve.semantics.types import MAX_DIGITS, decimal_type
 from presieve.semantics.values import INT_RANGES, INTEGERS
 from presieve.sql.catalyst import expression
 from presieve.sql.catalyst_tree import ExprNode, type_of
-from presieve.sql.expressions import basics, choices, numeric
+from presieve.sql.expressions import basics, choices, numeric, times
 from presieve.sql.temporal import RULES_AGREE
 
 Offsets: TypeAlias = tuple[int, int]
@@ -167,7 +167,7 @@ def decimal_result(node: ExprNode) -> str:
     return f"decimal({precision},{scale})" if precision <= MAX_DIGITS else ""
 
 
-_DECLARED = (basics.ATTRIBUTE, basics.LITERAL, basics.CAST)
+_DECLARED = (basics.ATTRIBUTE, basics.LITERAL, basics.CAST, times.GET_TIMESTAMP)
 _OF_OPERANDS = (*numeric.OF_ONE_TYPE, choices.GREATEST, choices.LEAST, choices.COALESCE)
 _CLOSED = frozenset((*INT_RANGES, "double"))
 """Numeric types whose sums and products have the same type."""

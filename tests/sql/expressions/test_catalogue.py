@@ -28,7 +28,7 @@ OF_OPERATORS = "Alias CommonExpressionDef Explode Inline PosExplode SortOrder St
 """Parts of operators, which are no conditions or values."""
 WITHOUT_MEANING = """
     Abs AddMonths AtLeastNNonNulls CreateArray CreateNamedStruct DateAdd DateDiff DateFormatClass
-    DateSub DayOfWeek DayOfYear InSet IsValidUTF8 LastDay Least Like Lower
+    DateSub DayOfWeek DayOfYear FromUnixTime GetTimestamp InSet IsValidUTF8 LastDay Least Like Lower
     MillisToTimestamp ParseToDate Quarter RLike Remainder SecondsToTimestamp TimestampAddInterval
     TruncDate TruncTimestamp TryDivide UnixMicros UnixSeconds UnixTimestamp Upper WeekOfYear
     presieve.Between presieve.OneOf

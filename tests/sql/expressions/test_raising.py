@@ -213,6 +213,7 @@ RAISING: dict[str, str] = {
     "UnixTimestamp": "unix_timestamp(s); unix_timestamp(d)",
     "SplitPart": "split_part(s, 'a', 0); split_part(s, 'a', i)",
     "DateFormatClass": "date_format(t, s)",
+    "FromUnixTime": "from_unixtime(l, s)",
     "aggregate.Sum": "sum(l) FILTER (WHERE l > 0 AND l2 <> 0)",
     "AddMonths": "add_months(d, i); add_months(d, 1); add_months(d, -1)",
     "TruncDate": "trunc(d, 'quarter'); trunc(d, s)",

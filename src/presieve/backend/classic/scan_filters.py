@@ -78,7 +78,7 @@ _CONDITIONS = re.compile(r"^[ :+-]*(?:Filter|Join)\b(.*)", re.MULTILINE)
 _PROJECTIONS = re.compile(r"^[ :+-]*(?:Project|Aggregate)\b(.*)", re.MULTILINE)
 _COMPUTED = re.compile(
     r"\b(?:CASE|R?LIKE|StartsWith|coalesce|nullif|nvl2|greatest|least|trunc|date_trunc"
-    r"|year|quarter|month|day|dayof(?:year|month|week)|weekday|hour|array_contains"
+    r"|from_unixtime|gettimestamp|to_timestamp|year|quarter|month|day|dayof(?:year|month|week)|weekday|hour|array_contains"
     r"|date_format|left|substring|substr|datediff|date_add|date_sub|add_months|last_day|abs|floor|ceil|nvl|ifnull"
     r"|if|atleastnnonnulls|unix_\w+|date_part|extract|to_date|timestamp_\w+|cast\([^()]*#)\b"
     r"|#\w+ (?:[-+*/]|div) | (?:[-+*/]|div) \w+#|-\w+#|#\d+L?\)? [<>]=? (?:outer\()?\w+#"

@@ -43,3 +43,6 @@ _SMALL = ("tinyint", "smallint", "int")
 MILLIS_TO_TIMESTAMP = Entry("MillisToTimestamp", 1, result="timestamp", never_raises=_SMALL)
 SECONDS_TO_TIMESTAMP = Entry("SecondsToTimestamp", 1, result="timestamp", never_raises=_SMALL)
 DATE_FORMAT = Entry("DateFormatClass", 2, result="string")
+FROM_UNIX_TIME = Entry("FromUnixTime", 2, result="string")
+GET_TIMESTAMP = Entry("GetTimestamp", 2)
+"""``to_timestamp`` and ``to_date`` of a text with a format."""
