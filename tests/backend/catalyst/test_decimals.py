@@ -150,6 +150,7 @@ def test_sums_are_left_alone(decimals: Decimals) -> None:
     assert untouched(df).declined[0].code == "unsupported-operation"
 
 
-def test_comparisons_as_doubles_are_left_alone(decimals: Decimals) -> None:
+def test_comparisons_as_doubles_bound_the_decimal(decimals: Decimals) -> None:
+    """A proof does not read them; what follows for the decimal goes below."""
     df = agg(decimals.plain, "highest", "decimal(10,2)", "price").filter("m > 90.5D")
-    untouched(df)
+    assert rewritten(df).prefilter == "price >= 90.51"

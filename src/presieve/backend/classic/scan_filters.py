@@ -63,7 +63,7 @@ from presieve.backend.gateway import Gateway, GatewayError, Handle, LeafSource, 
 from presieve.backend.open_plan import Opened, function_name, or_declined, session_declines
 from presieve.backend.statistics.estimates import local
 from presieve.errors import Declined
-from presieve.ir.terms import Var
+from presieve.ir.terms import App, Op, Term, Var
 from presieve.ir.walk import computes, variables
 from presieve.records import replace
 from presieve.semantics.intervals import ValueSet
@@ -308,13 +308,16 @@ def _function(
         return None
     tree, drawn = condition
     terms = [expression(c.tree, columns, timezone) for c in split_conjuncts(tree)]
-    if not any(
-        isinstance(term, Declined) or computes(term) or len(variables(term)) > 1 for term in terms
-    ):
+    equal = is_windowed(node) and any(map(_equates_columns, terms))
+    if not equal and not any(isinstance(term, Declined) or computes(term) for term in terms):
         return None
     name, evaluated = function_name(node), tuple(conditions.list_evaluated(facts))
     operator = simple_kind(node)
     return RowSource(node.path, name, (tree,), evaluated, columns, types, (), (drawn,), operator)
+
+
+def _equates_columns(term: Term | Declined) -> bool:
+    return isinstance(term, App) and term.op is Op.SQL_EQ and len(variables(term)) == 2
 
 
 def _may_derive(gateway: ClassicGateway, plan: Handle, looks: Callable[[str], object]) -> bool:
