@@ -258,10 +258,11 @@ WRITTEN_DAYS = {
 def test_days_that_are_written_as_numbers(
     numbers: DataFrame, spark: SparkSession, condition: str, zone: str
 ) -> None:
-    names = ("spark.sql.session.timeZone", "spark.sql.ansi.enabled")
+    policy = "spark.sql.legacy.timeParserPolicy"
+    names = ("spark.sql.session.timeZone", "spark.sql.ansi.enabled", policy)
     before = {name: str(spark.conf.get(name)) for name in names}
     try:
-        for name, value in zip(names, (zone, "false"), strict=True):
+        for name, value in zip(names, (zone, "false", "CORRECTED"), strict=True):
             spark.conf.set(name, value)
         df = numbers.where(condition)
         rows, read = rows_read(df)
