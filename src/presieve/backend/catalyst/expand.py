@@ -16,11 +16,18 @@ from presieve.sql.expressions.basics import ONE_OF
 EXPAND = LOGICAL + "Expand"
 
 
+def is_expansion(node: Node) -> bool:
+    """Whether an operator is an ``Expand`` that is shown as a whole: Spark 3.5 leaves out the
+    projections.
+    """
+    return node.kind == EXPAND and bool(node.fields.get("projections"))
+
+
 def read_expanded_columns(node: Node) -> Mapping[int, Tree]:
     """Return the columns that differ from the columns of the row, by number; none for another
     operator.
     """
-    if node.kind != EXPAND:
+    if not is_expansion(node):
         return {}
     outputs: list[Tree] = node.fields["output"]
     projections: list[list[Tree]] = node.fields["projections"]

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
-from presieve.backend.catalyst.expand import EXPAND, read_expanded_columns
+from presieve.backend.catalyst.expand import is_expansion, read_expanded_columns
 from presieve.backend.catalyst.generators import OF_ONE_ROW, read_generated_columns
 from presieve.backend.catalyst.operators import (
     ALWAYS_PASSED,
@@ -191,7 +191,7 @@ def _is_passed(node: Node) -> bool:
     """Whether each input row gives output rows, or none, independently of all other rows."""
     if node.kind == GENERATE:
         return node.fields["generator"][0]["class"] in OF_ONE_ROW
-    return node.kind in ALWAYS_PASSED or node.kind == EXPAND
+    return node.kind in ALWAYS_PASSED or is_expansion(node)
 
 
 def _facts_of_partitions(node: Node, facts: Facts) -> Facts:
