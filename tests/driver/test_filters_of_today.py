@@ -29,7 +29,7 @@ def recent(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Dat
     return spark.read.parquet(path)
 
 
-@pytest.fixture(params=["UTC", "Europe/Berlin", "America/St_Johns"])
+@pytest.fixture(params=["UTC", "Europe/Berlin", "America/St_Johns", "+05:30", "GMT-3"])
 def zone(spark: SparkSession, request: pytest.FixtureRequest) -> Any:
     before = str(spark.conf.get("spark.sql.session.timeZone"))
     spark.conf.set("spark.sql.session.timeZone", request.param)

@@ -149,6 +149,13 @@ def test_rows_that_are_needed(tables: SparkSession, case: str) -> None:
     )
 
 
+@pytest.mark.parametrize("key", ["array(m)", "named_struct('a', m)", "decimal(m)", "d"])
+def test_a_partition_by_any_type(tables: SparkSession, key: str) -> None:
+    window = f"count(*) OVER (PARTITION BY {key} ORDER BY i) r"
+    df = tables.sql(f"SELECT * FROM (SELECT *, {window} FROM days) WHERE year(d) = 1985 AND r < 3")
+    assert rows_read(presieve.optimize(df, cost="always"))[0] == rows_read(df)[0]
+
+
 def test_a_partition_by_zeros_of_both_signs(
     tables: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
