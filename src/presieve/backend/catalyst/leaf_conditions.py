@@ -30,6 +30,7 @@ from presieve.backend.catalyst.operators import (
     preserved_sides,
 )
 from presieve.backend.catalyst.partition_conditions import (
+    WINDOW_LIMIT,
     holds_for_partitions,
     is_partitioned,
     partition_columns,
@@ -80,7 +81,7 @@ Uses: TypeAlias = Mapping[Path, Sequence[Facts]]
 """The facts at each use of a source, by the source's path in the plan as written."""
 
 
-_LIMITS = frozenset(LOGICAL + n for n in ("LocalLimit", "GlobalLimit", "WindowGroupLimit"))
+_LIMITS = frozenset((LOGICAL + "LocalLimit", LOGICAL + "GlobalLimit", WINDOW_LIMIT))
 _HELD = ALWAYS_PASSED | _LIMITS | {WINDOW, GENERATE}
 """Operators whose output rows each have the values of some input row."""
 

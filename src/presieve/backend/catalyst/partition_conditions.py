@@ -8,34 +8,32 @@ columns of the partition, not if the partition is by an expression.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from presieve.backend.catalyst.boundary import LOGICAL, PROJECT
 from presieve.backend.catalyst.operators import FILTER, WINDOW
 from presieve.backend.catalyst.trees import (
     ALIAS,
-    ATTRIBUTE,
     Node,
     Tree,
+    attribute_tree,
     end_of,
     expr_id,
     is_attribute,
     references,
+    simple_type,
+    stable_text,
 )
+from presieve.semantics.values import INTEGERS
 
 WINDOW_LIMIT = LOGICAL + "WindowGroupLimit"
 _SAME_ROWS = frozenset((WINDOW, WINDOW_LIMIT, FILTER))
 """Operators below a window that hand columns of the partition on."""
 
-_EXACT_TYPES = frozenset(
-    ("boolean", "byte", "short", "integer", "long", "string", "date", "timestamp", "timestamp_ntz")
-)
+_EXACT_TYPES = frozenset((*INTEGERS, "boolean", "string", "date", "timestamp", "timestamp_ntz"))
 """Types of which equal values are one value. Equal doubles may be two zeros, and equal texts of a
 collation two texts.
 """
-
-_DECORATION = frozenset(("qualifier", "name", "metadata", "nullable"))
-"""Fields of an attribute that do not say which column it is."""
 
 
 def is_partitioned(node: Node) -> bool:
@@ -69,37 +67,23 @@ def _keys(node: Node) -> Mapping[int, Tree]:
     return {
         expr_id(tree[0]): tree
         for tree in trees
-        if is_attribute(tree) and tree[0]["dataType"] in _EXACT_TYPES
+        if is_attribute(tree)
+        and simple_type(tree[0]["dataType"], tree[0]["metadata"]) in _EXACT_TYPES
     }
 
 
 def _with_names(condition: Tree, definitions: Mapping[int, Tree]) -> Tree:
     """Replace each definition in a condition by the column that it defines."""
-    by_shape = {_shape(tree): number for number, tree in definitions.items()}
+    names = {stable_text(tree): number for number, tree in definitions.items()}
     named: Tree = []
     position = 0
-    while position < len(condition):
+    while position < len(condition) and names:
         end = end_of(condition, position)
-        number = by_shape.get(_shape(condition[position:end]))
+        number = names.get(stable_text(condition[position:end]))
         if number is None:
             named.append(condition[position])
             position += 1
         else:
-            named.append(_attribute(number))
+            named += attribute_tree(number, "", None)
             position = end
-    return named
-
-
-def _attribute(number: int) -> dict[str, object]:
-    return {"class": ATTRIBUTE, "num-children": 0, "exprId": {"id": number}}
-
-
-def _shape(tree: Collection[Mapping[str, object]]) -> str:
-    """Return a text that is the same for expressions that compute the same."""
-    return repr([_essence(node) for node in tree])
-
-
-def _essence(node: Mapping[str, object]) -> Mapping[str, object]:
-    if node["class"] != ATTRIBUTE:
-        return node
-    return {name: value for name, value in node.items() if name not in _DECORATION}
+    return named + condition[position:]
