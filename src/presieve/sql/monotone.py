@@ -33,13 +33,13 @@ from presieve.sql.piecewise import (
     DAY,
     DAYS,
     LONGS,
-    STORED_DIGITS,
     Monotone,
     Offsets,
     Piece,
     Reader,
     Zones,
     bracket,
+    domain,
     exactly,
     integers,
     linear,
@@ -183,20 +183,14 @@ def _opposite(node: ExprNode, _: Zones) -> Monotone | None:
 
 def _absolute(node: ExprNode, _: Zones) -> Monotone | None:
     (argument,) = node.children
-    is_double = type_name(argument) == "double"
-    span = (None, None) if is_double else _numbers_of(type_name(argument))
-    if span is None:
+    type_ = type_name(argument)
+    if type_ != "double" and integers(type_) is None:
         return None
-    low, end = span
+    low, end = (None, None) if type_ == "double" else domain(type_)
     least = low + 1 if isinstance(low, int) else None  # the least integer has no opposite
     falling = Piece((least, 0), _negate, _negate, rising=False)
     rising = Piece((0, end), lambda x: x, lambda x: x)
     return Monotone(argument, (falling, rising))
-
-
-def _numbers_of(type_: str) -> Interval | None:
-    """All values that a column of this type may hold."""
-    return STORED_DIGITS if decimal_type(type_) is not None else integers(type_)
 
 
 def _negate(x: Point) -> Point:

@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 from presieve.records import replace
-from presieve.sql.catalyst_tree import ExprNode
+from presieve.semantics.values import INTEGERS
+from presieve.sql.catalyst_tree import JSON_TYPES, ExprNode
 from presieve.sql.expressions import basics, choices, composites, predicates
 from presieve.sql.expressions.entry import Entry
 from presieve.sql.monotone import describe_monotone
@@ -151,9 +152,6 @@ def field_of(node: ExprNode) -> ExprNode | None:
     return replace(struct, children=known_fields) if len(known_fields) == len(fields) else None
 
 
-_INTEGERS = frozenset(("byte", "short", "integer", "long"))
-
-
 def membership_of(node: ExprNode) -> ExprNode | None:
     """Return ``array_contains`` as ``IN``; None if the elements of the array are not known."""
     array, value = node.children
@@ -173,10 +171,11 @@ def _elements_of(array: ExprNode) -> tuple[ExprNode, ...] | None:
     element_type = type_.get("elementType") if isinstance(type_, Mapping) else None
     if array.entry is not basics.LITERAL or not isinstance(text, str):
         return None
-    if not _NUMBERS.fullmatch(text) or element_type not in (*_INTEGERS, "date"):
+    name = JSON_TYPES.get(element_type) if isinstance(element_type, str) else None
+    if not _NUMBERS.fullmatch(text) or name not in (*INTEGERS, "date"):
         return None
     texts = [None if n == "null" else n for n in text[1:-1].split(",")]
-    if element_type == "date":
+    if name == "date":
         days = [None if n is None else int(n) for n in texts]
         if not all(day is None or FIRST_DAY <= day < END_DAY for day in days):
             return None
