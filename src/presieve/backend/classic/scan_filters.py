@@ -406,14 +406,14 @@ class _Conditions(Struct, frozen=True):
         conditions = [self.of(facts, columns) for columns, facts in leaves]
         trees = [condition[0] for condition in conditions if condition is not None]
         known_zones = _zones(self.gateway, timezone, trees)
-        known = {number: period.values for number, period in self.times.periods.items()}
+        known = {number: period.values for number, period in self.times.items()}
         return any(search.follows(tree, known_zones, known) for tree in trees)
 
     def _sql(self, parts: Sequence[tuple[tuple[int, ...], Conjunct]], trees: Sequence[Tree]) -> str:
         handles = (self._handle(path, part.route) for path, part in parts)
         pairs = zip(handles, trees, strict=True)
         text = " AND ".join(print_unqualified(self.gateway, *pair) for pair in pairs)
-        names = sorted({*self.times.names.values()})
+        names = [period.name for period in self.times.values()]
         return text.replace("scalarsubquery()", names[0] if len(names) == 1 else "now()")
 
     def _with_escapes(self, path: tuple[int, ...], part: Conjunct) -> Tree:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.py4j_errors import java_class, translate_errors
+from presieve.backend.gateway import Handle
 from presieve.sql.piecewise import SECOND, Offsets, Zones
 
 _OFFSET = re.compile(r"([+-])(\d\d):(\d\d)(?::(\d\d))?")
@@ -20,11 +21,16 @@ def zones(plans: JvmPlans, session: str, names: Iterable[str]) -> Zones:
     return Zones(session, {name: _offsets(plans, name) for name in {session, *names}})
 
 
+def java_zone(plans: JvmPlans, name: str) -> Handle:
+    """Return a time zone as Spark reads its name."""
+    utils = java_class(plans.jvm, "org.apache.spark.sql.catalyst.util.DateTimeUtils")
+    return utils.getZoneId(name)
+
+
 def _offsets(plans: JvmPlans, name: str) -> Offsets:
     """Return the least and the greatest offset that the zone ever had or will have."""
     if name not in _known:
-        utils = java_class(plans.jvm, "org.apache.spark.sql.catalyst.util.DateTimeUtils")
-        rules = utils.getZoneId(name).getRules()
+        rules = java_zone(plans, name).getRules()
         if rules.isFixedOffset():
             texts = str(rules.toString())
         else:

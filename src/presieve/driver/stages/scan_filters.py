@@ -189,8 +189,8 @@ def _consequences_of(
     """Return the consequences of the conditions; None if one has an unsupported form."""
     trees = tuple(conjunction([c, *facts]) for c in source.conditions)
     numbers = frozenset().union(*map(references, trees))
-    periods = sources.times.periods
-    known = {number: periods[number].values for number in sorted(numbers & periods.keys())}
+    times = sources.times
+    known = {number: times[number].values for number in sorted(numbers & times.keys())}
     try:
         nodes = tuple(build(tree, 0, 0)[0] for tree in trees)
         clauses = beyond(nodes, sources.zones)
@@ -281,7 +281,7 @@ def _predicate(sources: RowSources, source: RowSource, consequences: _Followed) 
     if consequences.clauses:
         always = write(consequences.clauses)
         lasting = Lasting(always.sql, always.term)
-    during = " AND ".join(sources.times.periods[n].sql for n in consequences.known)
+    during = " AND ".join(sources.times[n].sql for n in consequences.known)
     return replace(write(consequences.passing), during=during, lasting=lasting)
 
 

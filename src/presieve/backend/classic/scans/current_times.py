@@ -9,18 +9,16 @@ decides that part of it before it runs.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
-from zoneinfo import ZoneInfo
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
-from msgspec import Struct, field
-from py4j.java_gateway import JavaObject, is_instance_of
+from msgspec import Struct
+from py4j.java_gateway import JavaObject
 
 from presieve.backend.catalyst.trees import (
     EXPRESSIONS,
-    JsonNode,
     Node,
     attribute_tree,
     expr_id,
@@ -30,36 +28,39 @@ from presieve.backend.catalyst.trees import (
 from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.py4j_errors import (
     each,
+    java_class,
     java_method,
     simple_class,
     to_array,
     translate_errors,
 )
+from presieve.backend.classic.scans.plan_leaves import is_of_class
+from presieve.backend.classic.time_zones import java_zone
 from presieve.backend.gateway import GatewayError, Handle
+from presieve.ir.sorts import DATE, TIMESTAMP
+from presieve.ir.terms import lit
 from presieve.semantics.intervals import ValueSet, only, values
+from presieve.sql.emit import literal
 from presieve.sql.piecewise import SECOND
 
 _SUBQUERY = EXPRESSIONS + "ScalarSubquery"
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 class Period(Struct, frozen=True):
-    """A time while a derived filter holds: the ``values`` of a symbol, and ``sql`` which is true
-    then.
+    """A time while a derived filter holds: the ``values`` of the symbol for the function ``name``
+    of a type, and ``sql`` which is true then.
     """
 
+    name: str
+    type: str
     values: ValueSet
     sql: str
 
 
-class CurrentTimes(Struct, frozen=True):
-    """The symbols of a plan: by the exprId of each, its period and the name of the function."""
+CurrentTimes: TypeAlias = Mapping[int, Period]
+"""The symbols of a plan, by their exprId."""
 
-    periods: Mapping[int, Period] = field(default_factory=dict)
-    names: Mapping[int, str] = field(default_factory=dict)
-
-
-NO_TIMES = CurrentTimes()
+NO_TIMES: CurrentTimes = MappingProxyType({})
 
 
 @translate_errors
@@ -71,23 +72,18 @@ def with_symbols(plans: JvmPlans, plan: Handle, timezone: str) -> tuple[Handle, 
     new_plan = symbols.replace(plan)
     if plans.mentions(new_plan, "CURRENT_LIKE"):
         raise GatewayError("a function of the session or of the time is not known")
-    return new_plan, CurrentTimes(symbols.periods, symbols.names)
+    return new_plan, symbols.periods
 
 
 def name_symbols(root: Node, times: CurrentTimes) -> None:
     """Make attributes of the symbols in the JSON of a plan."""
-    if not times.periods:
-        return
-    for operator in walk(root):
+    for operator in walk(root) if times else ():
         for node in list(nodes_inside(operator.fields)):
-            if node["class"] == _SUBQUERY and expr_id(node) in times.names:
-                _rename(node, times.names[expr_id(node)])
-
-
-def _rename(node: JsonNode, name: str) -> None:
-    number = expr_id(node)
-    node.clear()
-    node.update(attribute_tree(number, name, _TYPES[name])[0])
+            if node["class"] == _SUBQUERY and expr_id(node) in times:
+                number = expr_id(node)
+                period = times[number]
+                node.clear()
+                node.update(attribute_tree(number, period.name, period.type)[0])
 
 
 class _Symbols:
@@ -100,7 +96,6 @@ class _Symbols:
         self._zone = timezone
         self._symbols: dict[str, Handle] = {}
         self.periods: dict[int, Period] = {}
-        self.names: dict[int, str] = {}
 
     def replace(self, tree: Handle) -> Handle:
         """Replace the functions in a plan or an expression."""
@@ -116,75 +111,70 @@ class _Symbols:
     def _replace_inside(self, value: Any) -> Any:
         if not isinstance(value, JavaObject):
             return value
-        if self._is_a(value, "org.apache.spark.sql.catalyst.trees.TreeNode"):
+        if is_of_class(self._plans, value, "org.apache.spark.sql.catalyst.trees", "TreeNode"):
             return self.replace(value)
-        if self._is_a(value, "scala.collection.immutable.Seq"):
+        if is_of_class(self._plans, value, "scala.collection.immutable", "Seq"):
             return self._plans.seq(map(self._replace_inside, each(value)))
-        if self._is_a(value, "scala.Some"):
+        if is_of_class(self._plans, value, "scala", "Some"):
             some = java_method(self._plans.jvm, "scala.Option", "apply")
             return some(self._replace_inside(value.get()))
         return value
-
-    def _is_a(self, value: Handle, class_: str) -> bool:
-        return bool(is_instance_of(self._plans.spark.sparkContext._gateway, value, class_))
 
     def _symbol(self, function: _Function, tree: Handle) -> Handle:
         zone = json.loads(self._plans.json(tree))[0].get("timeZoneId")
         if function.by_zone and zone != self._zone:
             raise GatewayError("the date of another time zone")
-        if function.name not in self._symbols:
+        if function.unknown not in self._symbols:
             one_row = self._plans.jsession.range(1).logicalPlan()
             filtered = self._plans.filter_sql(f"({function.unknown}) IS NULL", one_row)
             symbol = filtered.condition().child()
-            number = int(symbol.exprId().id())
-            self._symbols[function.name] = symbol
-            self.periods[number] = function.period(self._zone)
-            self.names[number] = function.name
-        return self._symbols[function.name]
+            self._symbols[function.unknown] = symbol
+            today = day_in(self._plans, self._zone)
+            self.periods[int(symbol.exprId().id())] = function.period(today)
+        return self._symbols[function.unknown]
 
 
 class _Function(Struct, frozen=True):
-    """A function of the current time. ``unknown`` is a subquery of its type, and ``by_zone`` says
-    that the result depends on the session's time zone.
+    """A function of the current time, with its period for a day. ``unknown`` is a subquery of its
+    type, and ``by_zone`` says that the result depends on the session's time zone.
     """
 
-    name: str
-    type: str
     unknown: str
-    period: Callable[[str], Period]
+    period: Callable[[Day], Period]
     by_zone: bool = False
 
 
-def today(zone: str) -> dt.date:
-    """Return the day in a time zone."""
-    return dt.datetime.now(ZoneInfo(zone)).date()
+class Day(Struct, frozen=True):
+    """A day in a time zone: its number, and the seconds at which it begins and ends."""
+
+    number: int
+    begin: int
+    end: int
 
 
-def _this_date(zone: str) -> Period:
-    day = today(zone)
-    number = (day - _EPOCH.date()).days
-    return Period(values([only(number)]), f"current_date() = DATE '{day}'")
+def day_in(plans: JvmPlans, timezone: str, days: int = 0) -> Day:
+    """Return the day of today in a time zone, or so many days later."""
+    zone = java_zone(plans, timezone)
+    day = java_class(plans.jvm, "java.time.LocalDate").now(zone).plusDays(days)
+    begin, end = (d.atStartOfDay(zone).toEpochSecond() for d in (day, day.plusDays(1)))
+    return Day(int(day.toEpochDay()), int(begin), int(end))
 
 
-def _this_day(zone: str) -> Period:
+def _of_the_date(day: Day) -> Period:
+    date = literal(lit(DATE, day.number))
+    name = "current_date()"
+    return Period(name, "date", values([only(day.number)]), f"{name} = {date}")
+
+
+def _of_the_instant(day: Day) -> Period:
     """From midnight to midnight, so that the date of an instant is known, too."""
-    midnight = dt.datetime.combine(today(zone), dt.time())
-    begin, end = (
-        (midnight + dt.timedelta(days=days)).replace(tzinfo=ZoneInfo(zone)).astimezone(dt.UTC)
-        for days in (0, 1)
-    )
-    bounds = [int((at - _EPOCH).total_seconds()) * SECOND for at in (begin, end)]
-    texts = [f"TIMESTAMP '{at:%Y-%m-%d %H:%M:%S}Z'" for at in (begin, end)]
-    inside = f"current_timestamp() >= {texts[0]} AND current_timestamp() < {texts[1]}"
-    return Period(values([(bounds[0], bounds[1])]), inside)
+    bounds = (day.begin * SECOND, day.end * SECOND)
+    begin, end = (literal(lit(TIMESTAMP, at)) for at in bounds)
+    name = "current_timestamp()"
+    inside = f"{name} >= {begin} AND {name} < {end}"
+    return Period(name, "timestamp", values([bounds]), inside)
 
 
-_DATE = _Function(
-    *("current_date()", "date", "SELECT date_from_unix_date(int(id)) FROM range(1)", _this_date),
-    by_zone=True,
-)
-_NOW = _Function(
-    *("current_timestamp()", "timestamp", "SELECT timestamp_micros(id) FROM range(1)", _this_day)
-)
+_DATE = _Function("SELECT date_from_unix_date(int(id)) FROM range(1)", _of_the_date, by_zone=True)
+_NOW = _Function("SELECT timestamp_micros(id) FROM range(1)", _of_the_instant)
 _FUNCTIONS = {"CurrentDate": _DATE, "CurrentTimestamp": _NOW, "Now": _NOW}
-_TYPES = {function.name: function.type for function in _FUNCTIONS.values()}

@@ -249,13 +249,13 @@ def _describe_source(plans: JvmPlans, leaf: Leaf) -> LeafSource:
         return _describe_files(plans, leaf.files)
     if leaf.kind == RELATION:
         base = leaf.handle.relation()
-        raw = _is(plans, base, "org.apache.spark.sql.sources", "CatalystScan")
+        raw = is_of_class(plans, base, "org.apache.spark.sql.sources", "CatalystScan")
         return LeafSource((leaf.kind, class_name(base)), raw=raw)
     if leaf.kind == RELATION_V2:
         handle, table = leaf.handle, leaf.table
         parsed = table.lower().startswith(tuple(SOURCES + "v2." + p for p in PARSED))
         builder = handle.table().newScanBuilder(handle.options())
-        raw = _is(plans, builder, "org.apache.spark.sql.internal.connector", _RAW_V2)
+        raw = is_of_class(plans, builder, "org.apache.spark.sql.internal.connector", _RAW_V2)
         if table == ICEBERG[0]:
             return _iceberg(handle, raw=raw)
         return LeafSource((table,), table.startswith(SOURCES + "v2."), raw, parsed)
@@ -313,7 +313,7 @@ def _by_columns(plans: JvmPlans, files: Files) -> bool:
     return by_columns(form, files.values(_OPTIONS), columns, plans.conf)
 
 
-def _is(plans: JvmPlans, thing: Handle, package: str, name: str) -> bool:
+def is_of_class(plans: JvmPlans, thing: Handle, package: str, name: str) -> bool:
     """Whether the object is of a class or implements an interface. Raises :class:`GatewayError` if
     this Spark does not have it.
     """
