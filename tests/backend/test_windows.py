@@ -366,7 +366,7 @@ RANGES = [
 TEN = "INTERVAL '10' DAY"
 TEN_BEFORE = f"{RANGE} {TEN} PRECEDING {HERE}"
 SOME_DAYS = "BETWEEN DATE'2024-01-11' AND DATE'2024-01-13'"
-EARLY, LATE = "d < DATE '0001-01-01'", "d > DATE '9999-12-31'"  # bounds may wrap around
+EARLY, LATE = "d < DATE '1582-10-15'", "d > DATE '9999-12-31'"  # bounds may wrap around
 OF_DAYS = {
     "before": (
         *("d", TEN_BEFORE, f"d {SOME_DAYS}"),
@@ -459,6 +459,13 @@ def test_intervals_of_days(utc: None, rows: DataFrame, ends: DataFrame, name: st
         better = optimize(far, cost="always")
         assert better is not far
         same_rows(far, better)
+
+
+def test_scans_are_handed_intervals_of_days(utc: None, ends: DataFrame) -> None:
+    """Days that calendars count alike are the limit of what may wrap around."""
+    better = optimize(of_days(ends, "before"), cost="always")
+    handed = plan_text(better).split("PushedFilters: ")[1]
+    assert "Or(GreaterThanOrEqual(d,2024-01-01),LessThan(d,1582-10-15))" in handed
 
 
 @pytest.mark.parametrize("name", OF_DAYS)

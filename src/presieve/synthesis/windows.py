@@ -26,11 +26,14 @@ from presieve.ir.sorts import (
 from presieve.ir.terms import Lit, Op, Scope, Term, literal_value
 from presieve.ir.walk import literals, to_scope, variables
 from presieve.semantics.fast_interpreter import State, predicates
+from presieve.semantics.scan import GREGORIAN
 from presieve.semantics.values import Value
 from presieve.semantics.windows import DISTANCES, Distance, SortKey, Window, influence
 
-DAYS = (-719_162, 2_932_896)
-"""The first and the last day of the years 1 to 9999, which SQL can write."""
+DAYS = (GREGORIAN, 2_932_896)
+"""The first day that all calendars count alike, so that scans compare with it, and the last day of
+the year 9999, which SQL can write.
+"""
 
 
 def clauses(
@@ -166,7 +169,7 @@ def _widen_condition(window: Window, key: SortKey, condition: Term) -> Iterator[
 
 
 def _near_the_ends(window: Window, value: Term) -> Iterator[Term]:
-    """Conditions for values whose bounds may not fit their type; for dates, SQL's limits."""
+    """Conditions for values whose bounds may not fit their type; for dates, :data:`DAYS`."""
     numbers = [abs(d.number) for d in window.distances]
     if not window.wraps or window.limits is None or not numbers:
         return
