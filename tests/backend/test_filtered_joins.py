@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -134,6 +135,64 @@ def test_wrong_twins_stay_and_do_differ(pair: Pair, name: str) -> None:
     (found,) = explain(df, cost="always").boundaries
     assert found.prefilter != left
     wrong = build(pair[0].filter(left), pair[1].filter(right))
+    assert counted(wrong) != counted(df)
+
+
+def masked(kind: str, where: str) -> Build:
+    """Joined in this way, below a condition that is not split into parts by Spark."""
+
+    def build(left: DataFrame, right: DataFrame) -> DataFrame:
+        return left.join(right.select("k", "w"), "k", kind).filter(where)
+
+    return build
+
+
+BOTH = "coalesce(v > 30 AND w > 20, false)"
+RIGHT_OR_NONE = "coalesce(v > 30 AND (w > 36 OR w IS NULL), false)"
+MASKS = {
+    "full": (masked("full", BOTH), "v > 30 (left), w > 20 (right)", 2),
+    "left": (masked("left", BOTH), "v > 30 (left), w > 20 (right)", 2),
+    "right": (masked("right", BOTH), "v > 30 (left), w > 20 (right)", 2),
+    "IF": (masked("full", "IF(v > 30, w > 20, false)"), "v > 30 (left), w > 20 (right)", 2),
+    "as pandas": (
+        masked("full", "CASE WHEN (v > 30) IS NULL THEN false ELSE v > 30 END AND w > 20"),
+        "",
+        2,
+    ),
+    "NULL too": (masked("full", RIGHT_OR_NONE), "v > 30 (left)", 1),
+    "a key": (masked("full", "coalesce(k >= 5 AND w > 20, false)"), "k >= 5 AND w > 20 (right)", 2),
+}
+LOST = {
+    "NULL too": (masked("left", RIGHT_OR_NONE), None, "w > 36"),
+    "either": (masked("full", "coalesce(v > 30 OR w > 20, false)"), "v > 30", "w > 20"),
+    "not false": (masked("full", "coalesce(v > 30 AND w > 36, true)"), "v > 30", "w > 36"),
+}
+
+
+@ONLY_CLASSIC
+@pytest.mark.parametrize("name", MASKS)
+def test_conjuncts_inside_a_condition_go_below_their_side(pair: Pair, name: str) -> None:
+    build, expected, scans = MASKS[name]
+    df = build(*pair)
+    better = optimize(df, cost="always")
+    assert len(re.findall(r"PushedFilters: .*?Greater", plan_text(better))) == scans
+    same_rows(df, better)
+    assert optimize(better, cost="always") is better
+    if expected:
+        (found,) = explain(df, cost="always").boundaries
+        assert (found.operator, found.kind) == ("Join", "partial")
+        assert expected in found.prefilter
+
+
+@ONLY_CLASSIC
+@pytest.mark.parametrize("name", LOST)
+def test_conjuncts_inside_a_condition_that_must_stay(pair: Pair, name: str) -> None:
+    build, left, right = LOST[name]
+    df = build(*pair)
+    better = optimize(df, cost="always")
+    same_rows(df, better)
+    assert "GreaterThan(w," not in plan_text(better)
+    wrong = build(pair[0].filter(left) if left else pair[0], pair[1].filter(right))
     assert counted(wrong) != counted(df)
 
 

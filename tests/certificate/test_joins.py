@@ -14,6 +14,7 @@ from tests.support.amount import amount
 from presieve.certificate import stored
 from presieve.certificate.checker import Rejected, SolverName, Verified, check
 from presieve.certificate.joins import JoinCertificate, parse
+from presieve.ir.ops import sql_conjuncts
 from presieve.ir.terms import SQL_TRUE, Scope, Term, Var
 from presieve.records import replace
 from presieve.semantics.interpret import evaluate
@@ -207,9 +208,23 @@ def test_the_strongest_filters(kind: str, on: str, where: str, expected: tuple[s
         claim = replace(case.certificate, left=sides[0], right=sides[1])
         return isinstance(check(claim), Verified)
 
-    left, right = filters(term(on), term(where), accepted)
+    left, right = filters(term(on), term(where), (), accepted)
     assert left == term(expected[0])
     assert right == term(expected[1].replace("l_", "r_"))
+
+
+@pytest.mark.parametrize("kind", ["full", "left", "right"])
+def test_what_spark_does_not_see(kind: str) -> None:
+    """Neither side needs rows that fail, as none passes without a partner."""
+    where = term("l_v > 3 AND r_v > 5")
+    case = Case(kind, KEYS, "l_v > 3 AND r_v > 5", "true", "true")
+
+    def accepted(sides: tuple[Term, Term]) -> bool:
+        claim = replace(case.certificate, left=sides[0], right=sides[1])
+        return isinstance(check(claim), Verified)
+
+    expected = term("l_v > 3"), term("r_v > 5")
+    assert filters(term(KEYS), where, sql_conjuncts(where), accepted) == expected
 
 
 def test_no_new_rows_where_an_expression_above_may_raise() -> None:

@@ -12,11 +12,11 @@ as a false one does. A condition that does not depend on columns is written as i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from presieve.ir.ops import app, sql_conjunction, sql_disjunction
+from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction
 from presieve.ir.sorts import BOOL, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, App, Lit, Op, Term, Var, lit
 from presieve.ir.walk import size, variables
@@ -92,7 +92,8 @@ def as_filter(condition: Term) -> Term:
     """A condition that is true for the same rows, but may be NULL where this one is false."""
     match condition:
         case App(Op.SQL_AND, args):
-            return sql_conjunction(map(as_filter, args))
+            parts = [p for a in args for p in sql_conjuncts(as_filter(a))]
+            return sql_conjunction(p for p in parts if not _is_implied(p, parts))
         case App(Op.SQL_OR, args):
             return sql_disjunction(map(as_filter, args))
         case App(Op.SQL_EQ_NULLSAFE, (inner, flag)) if flag == TRUE:
@@ -100,6 +101,14 @@ def as_filter(condition: Term) -> Term:
         case App(Op.SQL_NOT, (App(Op.SQL_EQ_NULLSAFE, (inner, flag)),)) if flag == TRUE:
             return _not_true(inner)
     return condition
+
+
+def _is_implied(condition: Term, others: Collection[Term]) -> bool:
+    """Whether the condition says that another one, all of whose parts are true, is not NULL."""
+    match condition:
+        case App(Op.SQL_NOT, (App(Op.SQL_IS_NULL, (inner,)),)) if strip(inner.sort) == BOOL:
+            return set(sql_conjuncts(as_filter(inner))) <= set(others)
+    return False
 
 
 def _not_true(condition: Term) -> Term:

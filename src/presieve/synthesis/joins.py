@@ -7,7 +7,7 @@ r.k)`` is a condition on ``l.k`` for the left side and on ``r.k`` for the right 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction
 from presieve.ir.terms import SQL_TRUE, App, Op, Scope, Term, Var
@@ -17,23 +17,28 @@ Sides = tuple[Term, Term]
 """A filter on the left side (over KEY) and one on the right side (over ROW)."""
 
 
-def filters(on: Term, where: Term, accepted: Callable[[Sides], bool]) -> Sides:
-    """Choose the filters below. ``accepted`` asks the checker about a pair of them."""
+def filters(
+    on: Term, where: Term, masked: Collection[Term], accepted: Callable[[Sides], bool]
+) -> Sides:
+    """Choose the filters below. ``accepted`` asks the checker about a pair of them; ``masked`` are
+    conjuncts that Spark does not see.
+    """
     chosen_sides: list[Sides] = []
-    for conjunct in conjuncts_to_push(on, where):
-        pairs = _alternatives(on, conjunct)
+    for conjunct in conjuncts_to_push(on, where, masked):
+        pairs = _alternatives(on, conjunct, masked=conjunct in masked)
         chosen = next(filter(accepted, pairs), None)
         if chosen is not None:
             chosen_sides.append(chosen)
     return _all(left for left, _ in chosen_sides), _all(right for _, right in chosen_sides)
 
 
-def conjuncts_to_push(on: Term, where: Term) -> Iterator[Term]:
-    """The conjuncts that read both sides, or imply a condition on the side that they do not read.
-    Spark moves all others itself (``PushPredicateThroughJoin``).
+def conjuncts_to_push(on: Term, where: Term, masked: Collection[Term]) -> Iterator[Term]:
+    """The conjuncts that read both sides, or imply a condition on the side that they do not read,
+    or are ``masked``. Spark moves all others itself (``PushPredicateThroughJoin``).
     """
     for conjunct in sql_conjuncts(where):
-        if len({v.scope for v in variables(conjunct)}) > 1 or any(_of_others(on, conjunct)):
+        both = len({v.scope for v in variables(conjunct)}) > 1
+        if both or conjunct in masked or any(_of_others(on, conjunct)):
             yield conjunct
 
 
@@ -44,9 +49,10 @@ def _of_others(on: Term, conjunct: Term) -> Iterator[Term | None]:
         yield None if read <= {scope} else _of_side(on, conjunct, scope)
 
 
-def _alternatives(on: Term, conjunct: Term) -> Iterator[Sides]:
+def _alternatives(on: Term, conjunct: Term, *, masked: bool) -> Iterator[Sides]:
     """Both sides, or one of them. A condition on one side alone goes below that side, too: Spark
-    would move it there, but not before other operators below are considered.
+    would move it there, but not before other operators below are considered; and one that is
+    ``masked`` it does not move.
     """
     left, right = _of_others(on, conjunct)
     alone = {v.scope for v in variables(conjunct)}
@@ -60,6 +66,8 @@ def _alternatives(on: Term, conjunct: Term) -> Iterator[Sides]:
         yield left, SQL_TRUE
     if right is not None:
         yield SQL_TRUE, right
+    if masked and len(alone) == 1:
+        yield (conjunct, SQL_TRUE) if alone == {Scope.KEY} else (SQL_TRUE, conjunct)
 
 
 def _of_side(on: Term, conjunct: Term, scope: Scope) -> Term | None:

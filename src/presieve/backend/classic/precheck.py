@@ -21,8 +21,9 @@ MAX_LOOKS = 12
 the plan.
 """
 
-_JOINS = ("Join FullOuter", "Join <=>")
-"""Full outer joins, and joins that compare with ``<=>``."""
+_NULL_SAFE = "Join <=>"
+_JOINS = ("Join FullOuter", "Join LeftOuter", "Join RightOuter", _NULL_SAFE)
+"""Outer joins, and joins that compare with ``<=>``."""
 
 _FILTERED = ("Window", "GlobalLimit", "Intersect", "Except", *_JOINS)
 _FILTERING = frozenset(("Filter", "Join", *_JOINS))
@@ -40,7 +41,7 @@ _CALLS = tuple(
 :func:`presieve.backend.catalyst.boundary.is_hopeless`.
 """
 
-_LINE = re.compile(r"^(?:[ :]*[+:]- )?(?P<kind>Join FullOuter|\w+)(?P<safe>.*<=>)?", re.MULTILINE)
+_LINE = re.compile(r"^(?:[ :]*[+:]- )?(?P<kind>Join \w+Outer|\w+)(?P<safe>.*<=>)?", re.MULTILINE)
 
 
 def filters_an_aggregate(plans: JvmPlans, plan: Handle, *, skip_hopeless: bool) -> bool:
@@ -84,7 +85,7 @@ def _read_drawing(plans: JvmPlans, plan: Handle) -> list[tuple[int, str]]:
 
 
 def _kind(line: re.Match[str]) -> str:
-    return _JOINS[1] if line["kind"] == "Join" and line["safe"] else line["kind"]
+    return _NULL_SAFE if line["kind"] == "Join" and line["safe"] else line["kind"]
 
 
 def _find_filtered(drawn: Sequence[tuple[int, str]], kinds: Collection[str]) -> Iterator[int]:

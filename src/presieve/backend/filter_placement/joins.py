@@ -15,7 +15,7 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
 from presieve.ir.terms import Op, Scope, Term, Var
 from presieve.ir.walk import variables
-from presieve.plan.algebra import Attribute
+from presieve.plan.algebra import Attribute, attribute_id
 from presieve.records import replace
 from presieve.semantics.joins import Join
 from presieve.sql.catalyst import expression
@@ -23,9 +23,13 @@ from presieve.sql.expressions import predicates
 
 
 class JoinSite(FilteredSite, frozen=True):
-    """A join or a set operation, with its left side as KEY and its right side as ROW."""
+    """A join or a set operation, with its left side as KEY and its right side as ROW. ``masked``
+    are the conjuncts about one side that stand inside a condition about both, where Spark does not
+    look: ``coalesce(l.x > 1 AND r.y > 1, false)``.
+    """
 
     join: Join
+    masked: frozenset[Term]
 
 
 _PRESERVED = {
@@ -57,6 +61,24 @@ def is_paired(node: Node) -> bool:
 
 
 FULL_OUTER = "FullOuter$"
+_OUTER = (FULL_OUTER, "LeftOuter$", "RightOuter$")
+
+
+def is_outer(node: Node) -> bool:
+    """Whether the join keeps rows without a partner beside NULLs."""
+    return node.kind == JOIN and join_kind(node) in _OUTER
+
+
+def masks_a_side(context: SiteContext, site: Site) -> bool:
+    """Whether a condition above a join reads columns of both sides."""
+    sides = [{a.id for a in context.attributes(n)} for n in site.boundary.children]
+    reads = ({attribute_id(v) for v in variables(t)} for t in _terms(site))
+    return any(all(read & side for side in sides) for read in reads)
+
+
+def _terms(site: Site) -> Iterator[Term]:
+    """Yield the conditions above that proofs can read."""
+    yield from (m.term for m in site.arriving if not isinstance(m.term, Declined))
 
 
 def join_kind(node: Node) -> str:
@@ -72,7 +94,8 @@ def read_join_site(context: SiteContext, site: Site) -> JoinSite:
         raise DeclineSignal("plan-shape", "the operator has not two inputs of different columns")
     sides = [_variables(i, scope) for i, scope in zip(inputs, _SCOPES, strict=True)]
     variables_by_id = sides[0] | sides[1]
-    where = sql_conjunction(over(site, variables_by_id))
+    above_both = tuple(over(site, variables_by_id))
+    where = sql_conjunction(above_both)
     if not sql_conjuncts(where):
         raise DeclineSignal("keys-only", "the filter reads what proofs cannot speak of")
     on = sql_conjunction(
@@ -89,10 +112,17 @@ def read_join_site(context: SiteContext, site: Site) -> JoinSite:
     )
     erases = trees_raise(node) or above or any(s.errors.may_raise for s in join_sides)
     join = Join(on, left, right, raises=above)
-    return JoinSite(site.number, simple_kind(node), "", where, join_sides, erases, False, join)
+    masked = frozenset(part for t in above_both if len(_scopes(t)) > 1 for part in sql_conjuncts(t))
+    return JoinSite(
+        site.number, simple_kind(node), "", where, join_sides, erases, False, join, masked
+    )
 
 
 _SCOPES = (Scope.KEY, Scope.ROW)
+
+
+def _scopes(term: Term) -> set[Scope]:
+    return {v.scope for v in variables(term)}
 
 
 def _on(context: SiteContext, node: Node, variables_by_id: Mapping[int, Var]) -> Iterator[Term]:

@@ -23,6 +23,7 @@ from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite, variables
 from presieve.plan.algebra import Attribute, attribute_id
 from presieve.semantics.types import column
+from presieve.sql.case_values import as_filter
 from presieve.sql.catalyst import expression
 from presieve.sql.emit import normalize
 
@@ -106,7 +107,7 @@ def over(site: Site, variables_by_id: Mapping[int, Var]) -> Iterator[Term]:
             continue
         pairs = [(v, variables_by_id.get(attribute_id(v))) for v in variables(moved.term)]
         if pairs and all(k is not None and strip(k.sort) == strip(v.sort) for v, k in pairs):
-            yield rewrite(moved.term, lambda v: variables_by_id[attribute_id(v)])
+            yield rewrite(as_filter(moved.term), lambda v: variables_by_id[attribute_id(v)])
 
 
 def standing(node: Node, attributes: Mapping[int, Var], timezone: str) -> frozenset[Term]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trusted. Filters go below windows, ``ORDER BY ... LIMIT`` and full outer joins, with a proof.
+"""Trusted. Filters go below windows, ``ORDER BY ... LIMIT`` and outer joins, with a proof.
 
 The search for these filters is not trusted (:mod:`presieve.synthesis.windows` and
 :mod:`presieve.synthesis.joins`): the checker proves each of them. The filters above stay.
@@ -230,7 +230,8 @@ def _find_filters(site: AnySite, budget: float) -> tuple[Term, ...] | None:
     Return None if there is nothing above that could go below and that Spark does not move itself.
     """
     if isinstance(site, JoinSite):
-        return _of_join(site) if any(joins.conjuncts_to_push(site.join.on, site.where)) else None
+        moved = joins.conjuncts_to_push(site.join.on, site.where, site.masked)
+        return _of_join(site) if any(moved) else None
     if not any(windows.conjuncts_to_push(site.where, site.by_spark)):
         return None
     return (sql_conjunction(_clauses(site) or _of_whole(site, budget)),)
@@ -240,7 +241,7 @@ def _of_join(site: JoinSite) -> tuple[Term, ...]:
     def is_accepted(sides: joins.Sides) -> bool:
         return isinstance(check(_claim(site, sides)), Verified)
 
-    return joins.filters(site.join.on, site.where, is_accepted)
+    return joins.filters(site.join.on, site.where, site.masked, is_accepted)
 
 
 def _clauses(site: WindowSite) -> tuple[Term, ...]:

@@ -6,17 +6,21 @@ The scan filters of Spark's data sources have the names of these classes.
 
 from __future__ import annotations
 
-from presieve.ir.terms import Op
-from presieve.sql.expressions.entry import Entry, WhenNull, never_raising
+from functools import partial
 
-AND = Entry("And", 2, Op.SQL_AND, nulls=WhenNull.OF_NULL, never_raises=True)
-OR = Entry("Or", 2, Op.SQL_OR, nulls=WhenNull.OF_NULL, never_raises=True)
-NOT = Entry("Not", 1, Op.SQL_NOT, nulls=WhenNull.OF_NULL, never_raises=True)
+from presieve.ir.terms import Op
+from presieve.sql.expressions.entry import Entry, WhenNull
+
+_predicate = partial(Entry, result="boolean", never_raises=True)
+
+AND = _predicate("And", 2, Op.SQL_AND, nulls=WhenNull.OF_NULL)
+OR = _predicate("Or", 2, Op.SQL_OR, nulls=WhenNull.OF_NULL)
+NOT = _predicate("Not", 1, Op.SQL_NOT, nulls=WhenNull.OF_NULL)
 LOGIC = (AND, OR, NOT)
 
 
 def _comparison(name: str, op: Op, nulls: WhenNull = WhenNull.STRICT) -> Entry:
-    return Entry(name, 2, op, nulls=nulls, never_raises=True)
+    return _predicate(name, 2, op, nulls=nulls)
 
 
 EQUAL = _comparison("EqualTo", Op.SQL_EQ)
@@ -43,12 +47,12 @@ OPPOSITE = {
 }
 """The comparison that is true if this one is false."""
 
-BETWEEN = never_raising("Between", 1)
+BETWEEN = _predicate("Between", 1)
 """Its only child is the two comparisons that it stands for."""
-IN = Entry("In", nulls=WhenNull.OF_NULL, never_raises=True)
-IN_SET = never_raising("InSet", 1)
+IN = _predicate("In", nulls=WhenNull.OF_NULL)
+IN_SET = _predicate("InSet", 1)
 """``In`` with a set of constants, which is not one of the children."""
-IS_NULL = Entry("IsNull", 1, nulls=WhenNull.NEVER, never_raises=True)
-IS_NOT_NULL = Entry("IsNotNull", 1, nulls=WhenNull.NEVER, never_raises=True)
-IS_NAN = Entry("IsNaN", 1, nulls=WhenNull.NEVER, never_raises=True)
-AT_LEAST_N_NON_NULLS = Entry("AtLeastNNonNulls", nulls=WhenNull.NEVER, never_raises=True)
+IS_NULL = _predicate("IsNull", 1, nulls=WhenNull.NEVER)
+IS_NOT_NULL = _predicate("IsNotNull", 1, nulls=WhenNull.NEVER)
+IS_NAN = _predicate("IsNaN", 1, nulls=WhenNull.NEVER)
+AT_LEAST_N_NON_NULLS = _predicate("AtLeastNNonNulls", nulls=WhenNull.NEVER)

@@ -20,7 +20,7 @@ from presieve.semantics.types import decimal_type
 from presieve.semantics.values import INTEGERS
 from presieve.sql.catalyst import expression
 from presieve.sql.catalyst_tree import MEANING, ExprNode
-from presieve.sql.expressions import basics, composites, numeric, textual, times
+from presieve.sql.expressions import basics, choices, composites, numeric, textual, times
 from presieve.sql.expressions.entry import Entry
 from presieve.sql.monotone_times import FORMAT, UNITS
 from presieve.sql.piecewise import is_null, type_name
@@ -85,6 +85,9 @@ def _type(node: ExprNode) -> str:
     if node.entry in numeric.OF_ONE_TYPE:
         # Both operands have the same type once a plan is analyzed.
         return _type(node.children[0])
+    if node.entry in (*choices.CASES, choices.COALESCE):
+        # So have all values to choose from.
+        return _type(node.children[int(node.entry in choices.CASES)])
     declared = node.fields.get("dataType")
     plain = node.entry in (basics.ATTRIBUTE, basics.LITERAL, basics.CAST)
     return type_name(node) or (declared if plain and isinstance(declared, str) else "")
@@ -144,7 +147,7 @@ def _cast(node: ExprNode) -> bool:
     """
     (child,) = node.children
     before, after = _type(child), _type(node)
-    if after == "string" or is_null(child) or (before, after) in _CASTS:
+    if after == "string" or is_null(child) or (before, after) in _CASTS or before == after != "":
         return True
     if child.entry is basics.ATTRIBUTE and child.fields["dataType"] == node.fields["dataType"]:
         return True
