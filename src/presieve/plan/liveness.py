@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import assert_never
 
+from presieve.errors import Declined
 from presieve.plan.algebra import (
     Alias,
+    Expr,
     Filter,
     JoinExistence,
     JoinNullable,
@@ -23,14 +25,18 @@ from presieve.plan.algebra import (
 
 
 def visible(path: Path, outputs: Set[int]) -> frozenset[int]:
-    """Return the attributes at the top of a path that come from the fold's outputs."""
+    """Return the attributes at the top of a path that come from the fold's outputs, and the
+    constants that were added to them.
+    """
     attributes = frozenset(outputs)
     for operator in path:
         match operator:
             case Project(columns):
                 structs = {struct_id(i) for i in attributes}
                 attributes = frozenset(
-                    c.id for c in columns if any(struct_id(i) in structs for i in c.expr.refs)
+                    c.id
+                    for c in columns
+                    if any(struct_id(i) in structs for i in c.expr.refs) or _is_constant(c.expr)
                 )
             case Union(columns=pairs):
                 attributes = frozenset(above for above, _ in pairs)
@@ -39,6 +45,10 @@ def visible(path: Path, outputs: Set[int]) -> frozenset[int]:
             case _:  # columns that a join adds do not come from the fold
                 pass
     return attributes
+
+
+def _is_constant(expression: Expr) -> bool:
+    return not expression.refs and not isinstance(expression.value, Declined)
 
 
 def attributes_below(operator: Operator, reads: Set[int]) -> frozenset[int] | None:

@@ -74,12 +74,17 @@ def session_uuid(spark: SparkSession) -> str:
     return str(spark._jsparkSession.sessionUUID())
 
 
+_SUBQUERIES = ("IN_SUBQUERY", "EXISTS_SUBQUERY", "SCALAR_SUBQUERY")
 _OF_SUBQUERIES = (
     "RewriteNonCorrelatedExists",
     "PullupCorrelatedPredicates",
+    "RewriteCorrelatedScalarSubquery",
     "RewritePredicateSubquery",
+    "analysis.UpdateAttributeNullability",
 )
-"""Rules that turn EXISTS and IN into joins, in Spark's order (``Optimizer.scala``)."""
+"""Rules that turn EXISTS, IN and correlated scalar subqueries into joins, in Spark's order
+(``Optimizer.scala``). What an outer join of them gives may be NULL.
+"""
 
 
 _analyzed: WeakKeyDictionary[DataFrame, Handle] = WeakKeyDictionary()
@@ -282,15 +287,16 @@ class ClassicGateway(JvmPlans):
     @ask_once
     @translate_errors
     def join_subqueries(self, plan: Handle) -> Handle:
-        """Turn EXISTS and IN into the joins that Spark's optimizer makes of them."""
+        """Turn EXISTS, IN and correlated scalar subqueries into the joins that Spark's optimizer
+        makes of them.
+        """
         return self._apply_rules(plan, self._rules_of_subqueries(plan))
 
     def _rules_of_subqueries(self, plan: Handle) -> Sequence[str]:
-        asks = self.mentions(plan, "IN_SUBQUERY", "EXISTS_SUBQUERY")
-        return _OF_SUBQUERIES if asks else ()
+        return _OF_SUBQUERIES if self.mentions(plan, *_SUBQUERIES) else ()
 
     def _apply_rules(self, plan: Handle, rules: Sequence[str]) -> Handle:
-        """Apply rules of the optimizer; the same plan if they change nothing."""
+        """Apply rules of Spark; the same plan if they change nothing."""
         changed_plan = plan
         for name in rules:
             changed_plan = self.rule(name).apply(changed_plan)

@@ -111,8 +111,11 @@ class JvmPlans:
         return self._cache_manager
 
     def rule(self, name: str) -> Handle:
-        """Return a rule of Spark's optimizer that has no parameters."""
-        return java_module(self.jvm, f"org.apache.spark.sql.catalyst.optimizer.{name}")
+        """Return a rule of Spark's optimizer that has no parameters, or of another package below
+        ``catalyst`` that is named.
+        """
+        place = name if "." in name else f"optimizer.{name}"
+        return java_module(self.jvm, f"org.apache.spark.sql.catalyst.{place}")
 
     def seq(self, items: Iterable[object]) -> Handle:
         """Make a sequence of the JVM."""
