@@ -6,13 +6,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import pytest
+from pyspark.sql import functions as F
+from pyspark.sql.types import BooleanType
 from tests.support.spark_version import is_before
 
 import presieve
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 pytestmark = pytest.mark.classic("filters are derived from the plan of Spark's optimizer")
 
@@ -107,6 +110,53 @@ PLACES = {
 
 EXPANDED = ("ROLLUP", "CUBE", "distinct aggregates")
 """Of which Spark 3.5 does not show how it makes several rows of one."""
+
+
+def is_marked(s: str | None) -> bool:
+    """A function that presieve does not read."""
+    return s is not None and hash(float(s)) % 2 == 0
+
+
+def are_marked(s: pd.Series) -> pd.Series:
+    return s.map(is_marked)
+
+
+def masked(name: str) -> Column:
+    """A condition that Spark does not split, beside the function."""
+    by_row = F.udf(is_marked, BooleanType())
+    in_batches = F.pandas_udf(are_marked, BooleanType())
+    beside = F.expr(YEAR)
+    match name:
+        case "rows":
+            return F.coalesce(beside & by_row("s"), F.lit(False))
+        case "batches":
+            return F.coalesce(beside & in_batches("s"), F.lit(False))
+        case "a choice":
+            return F.when(F.expr("i < 500"), by_row("s")).otherwise(False)
+        case "either":
+            return F.coalesce(beside | by_row("s"), F.lit(False))
+        case "NULL too":
+            return F.coalesce(F.expr("nullif(m, 3) < 0") & by_row("s"), F.lit(True))
+        case "not deterministic":
+            return F.coalesce(beside & by_row.asNondeterministic()("s"), F.lit(False))
+    raise AssertionError(name)
+
+
+@pytest.mark.parametrize("mask", ["rows", "batches", "a choice"])
+def test_conditions_beside_functions_that_are_not_read(tables: SparkSession, mask: str) -> None:
+    df = tables.table("days").where(masked(mask))
+    rows, read = rows_read(df)
+    better_rows, better_read = rows_read(presieve.optimize(df, cost="always"))
+    assert better_rows == rows
+    assert better_read < read / 2
+    assert presieve.optimize(df, policy="strict", cost="always") is df
+
+
+@pytest.mark.parametrize("mask", ["either", "NULL too", "not deterministic"])
+def test_functions_that_may_pass_any_row(tables: SparkSession, mask: str) -> None:
+    df = tables.table("days").where(masked(mask))
+    better_rows, better_read = rows_read(presieve.optimize(df, cost="always"))
+    assert (better_rows, better_read) == rows_read(df)
 
 
 @pytest.mark.parametrize("place", PLACES)
