@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from tests.support.spark_version import is_before
 
 SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("4.0", "a correlated scalar subquery without an aggregate is not analyzed"): (
+        "backend/catalyst/test_scalar_subqueries.py::test_a_subquery_of_several_rows_still_raises",
+    ),
     ("4.2", "max_by gives one value"): (
         "backend/catalyst/test_native_aggregates.py::test_what_is_declined[max_by(v, score, 2) AS f-size(f) > 1-native-aggregate]",
     ),

@@ -12,12 +12,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from msgspec import Struct, field
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
-from presieve.backend.catalyst.expand import is_expansion, read_expanded_columns
+from presieve.backend.catalyst.expand import (
+    is_expansion,
+    read_expanded_columns,
+    read_projections,
+)
 from presieve.backend.catalyst.generators import OF_ONE_ROW, read_generated_columns
 from presieve.backend.catalyst.operators import (
     ALWAYS_PASSED,
@@ -53,6 +58,8 @@ from presieve.records import replace
 
 Path: TypeAlias = tuple[int, ...]
 
+MAX_PROJECTIONS = 8
+"""The most projections of an ``Expand`` that are looked at one by one."""
 MAX_NODES = 600
 """The largest condition that is followed. Conditions farther from the source are left out."""
 
@@ -99,7 +106,7 @@ def facts_of(written: Node, optimized: Node, *, beside: bool) -> tuple[Uses, tup
     owner = {n: leaf.path for leaf in walk(written) if not leaf.children for n in _numbers(leaf)}
     uses: dict[Path, list[Facts]] = {}
     others = []
-    for leaf, near, far in _places(optimized, is_leaf, NO_FACTS, NO_FACTS):
+    for leaf, near, far in _leaves(optimized):
         paths = {owner[n] for n in _numbers(leaf) if n in owner}
         if len(paths) != 1:
             others.append(leaf)
@@ -110,8 +117,13 @@ def facts_of(written: Node, optimized: Node, *, beside: bool) -> tuple[Uses, tup
 
 def facts_of_leaves(optimized: Node) -> Iterator[tuple[frozenset[int], Facts]]:
     """Yield the numbers of each leaf's columns, with all facts that may hold for its rows."""
-    for leaf, _, far in _places(optimized, is_leaf, NO_FACTS, NO_FACTS):
+    for leaf, _, far in _leaves(optimized):
         yield frozenset(_numbers(leaf)), far
+
+
+def _leaves(root: Node) -> Iterator[tuple[Node, Facts, Facts]]:
+    """Yield the leaves; one whose rows become several rows, once for each of these."""
+    return _places(root, is_leaf, NO_FACTS, NO_FACTS, apart=True)
 
 
 def facts_above(root: Node, wanted: Callable[[Node], bool]) -> tuple[tuple[Node, Facts], ...]:
@@ -135,14 +147,20 @@ def about(facts: Facts, columns: Collection[int]) -> list[tuple[Path, Conjunct]]
     linked_columns = set(columns)
     relevant: list[tuple[Path, Conjunct]] = []
     size = 0
-    while near := [(at, p) for at, p in parts if not linked_columns.isdisjoint(references(p.tree))]:
-        parts = [(at, p) for at, p in parts if linked_columns.isdisjoint(references(p.tree))]
+    while near := [(at, p) for at, p in parts if _is_linked(p.tree, linked_columns)]:
+        parts = [(at, p) for at, p in parts if not _is_linked(p.tree, linked_columns)]
         for at, part in near:
             if size + len(part.tree) <= MAX_NODES:
                 relevant.append((at, part))
                 linked_columns |= references(part.tree)
                 size += len(part.tree)
     return relevant
+
+
+def _is_linked(condition: Tree, columns: Collection[int]) -> bool:
+    """Whether a condition reads one of the columns, or none at all."""
+    read = references(condition)
+    return not read or not read.isdisjoint(columns)
 
 
 def conjunction(parts: Sequence[Tree]) -> Tree:
@@ -168,15 +186,18 @@ def _expand_computed(tree: Tree, computed: Mapping[int, Tree]) -> Tree | None:
 
 
 def _places(
-    node: Node, wanted: Callable[[Node], bool], near: Facts, far: Facts
+    node: Node, wanted: Callable[[Node], bool], near: Facts, far: Facts, *, apart: bool = False
 ) -> Iterator[tuple[Node, Facts, Facts]]:
-    """Yield each ``wanted`` operator with the facts of the filter right above, and all facts."""
+    """Yield each ``wanted`` operator with the facts of the filter right above, and all facts.
+    ``apart``: operators below an ``Expand`` come once for each of its projections.
+    """
+    go_on = partial(_places, wanted=wanted, apart=apart)
     if wanted(node):
         yield node, near, far
     if _is_passed(node):
-        own = _own_facts(node)
-        above = own if node.kind == FILTER else NO_FACTS
-        yield from _places(node.children[0], wanted, above, far + own)
+        above = _own_facts(node) if node.kind == FILTER else NO_FACTS
+        for own in _facts_of_projections(node) if apart else (_own_facts(node),):
+            yield from go_on(node.children[0], near=above, far=far + own)
     elif node.kind == JOIN:
         for side, child in enumerate(node.children):
             # A row that loses its partner comes out as another row, so the facts above an outer
@@ -184,12 +205,13 @@ def _places(
             below = far if side in preserved_sides(node) else NO_FACTS
             if side in matched_sides(node):
                 below = below + _own_facts(node) + _facts_of_output(node.children[1 - side])
-            yield from _places(child, wanted, NO_FACTS, below)
+            yield from go_on(child, near=NO_FACTS, far=below)
     elif is_partitioned(node):
-        yield from _places(node.children[0], wanted, NO_FACTS, _facts_of_partitions(node, far))
+        partition_facts = _facts_of_partitions(node, far)
+        yield from go_on(node.children[0], near=NO_FACTS, far=partition_facts)
     else:
         for child in node.children:
-            yield from _places(child, wanted, NO_FACTS, NO_FACTS)
+            yield from go_on(child, near=NO_FACTS, far=NO_FACTS)
 
 
 def _is_passed(node: Node) -> bool:
@@ -235,6 +257,14 @@ def _aliases(node: Node) -> Iterator[int]:
     yield from (expr_id(n) for n in nodes_inside(node.fields) if n["class"] == ALIAS)
     yield from (expr_id(t[0]) for t in node.fields.get("generatorOutput", []))
     yield from read_expanded_columns(node)
+
+
+def _facts_of_projections(node: Node) -> tuple[Facts, ...]:
+    """Return what an operator states about each of the rows that it makes of a row."""
+    projections = read_projections(node)
+    if not 0 < len(projections) <= MAX_PROJECTIONS:
+        return (_own_facts(node),)
+    return tuple(Facts(computed=columns) for columns in projections)
 
 
 def _own_facts(node: Node) -> Facts:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trusted. Restore the values that Catalyst's JSON leaves out: bytes (the JSON shows only the
-identity of the array), the values of a pivot, and the members of an ``InSet``.
+identity of the array), the values of a pivot, the members of an ``InSet``, and some projections of
+an ``Expand``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import PIVOT_FIRST, is_pivot, is_pivoted
+from presieve.backend.catalyst.expand import EXPAND
 from presieve.backend.catalyst.trees import (
     LITERAL,
     JsonNode,
@@ -42,6 +44,8 @@ def with_unshown(gateway: JvmPlans, plan: Handle, root: Node, text: str) -> Node
         _fill_pivots(gateway, plan, root)
     if _IN_SET in text:
         _fill_sets(gateway, plan, root)
+    if EXPAND in text:
+        _fill_projections(gateway, plan, root)
     return root
 
 
@@ -68,6 +72,21 @@ def _literals(gateway: JvmPlans, plan: Handle) -> Iterator[Handle]:
     for operator in each(gateway.in_order(plan)):
         for expression in gateway.expressions(operator):
             yield from gateway.inside(expression, LITERAL)
+
+
+def _fill_projections(gateway: JvmPlans, plan: Handle, root: Node) -> None:
+    """Write the projections of an ``Expand``: Spark 3.5 writes none, and others none of UNPIVOT."""
+    operators = gateway.in_order(plan)
+    nodes = list(walk(root))
+    if int(operators.size()) != len(nodes):
+        return
+    for i, node in enumerate(nodes):
+        if node.kind == EXPAND and not node.fields.get("projections"):
+            projections = each(operators.apply(i).projections())
+            node.fields["projections"] = [
+                [json.loads(gateway.json(expression)) for expression in each(projection)]
+                for projection in projections
+            ]
 
 
 def _fill_pivots(gateway: JvmPlans, plan: Handle, root: Node) -> None:

@@ -88,7 +88,7 @@ _COMPUTED = re.compile(
 """Expressions in Spark's drawing of a plan that can be traced to a column."""
 _COMPARED = re.compile(r"#(\d+)L? ([<>=])=? ([-+:.\w]+(?: \d\d:\d\d[:.\d]*)?)\)")
 """A column, a sign and a constant in Spark's drawing of a condition."""
-_GENERATED = re.compile(r"^[ :+-]*Generate\b.*\[([^\[\]]*)\]$", re.MULTILINE)
+_GENERATED = re.compile(r"^[ :+-]*(?:Generate|Expand)\b.*\[([^\[\]]*)\]$", re.MULTILINE)
 _CALL = r"(?:max|min|sum|count|count_if|bool_or|bool_and|max_by|min_by)\("
 _AGGREGATED = re.compile(
     rf"^[ :+-]*Aggregate\b.*(?:\({_CALL}|\b{_CALL}(?:distinct )?[^#()]*[-+*/(])", re.MULTILINE
