@@ -150,6 +150,7 @@ def test_sums_are_left_alone(decimals: Decimals) -> None:
     assert untouched(df).declined[0].code == "unsupported-operation"
 
 
+@pytest.mark.classic("filters are derived from the plan of Spark's optimizer")
 def test_comparisons_as_doubles_bound_the_decimal(decimals: Decimals) -> None:
     """A proof does not read them; what follows for the decimal goes below."""
     df = agg(decimals.plain, "highest", "decimal(10,2)", "price").filter("m > 90.5D")

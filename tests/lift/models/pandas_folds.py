@@ -97,6 +97,11 @@ def arg_min(pdf: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"s": [row["s"]], "w": [pdf.loc[pdf.n.idxmax(), "v"]]})
 
 
+def attributes_of_best(pdf: pd.DataFrame) -> pd.DataFrame:
+    best = pdf.loc[pdf["v"].idxmax()]
+    return pd.DataFrame({"n": [best.n], "v": [best.v], "t": [best["t"]]})
+
+
 def texts(pdf: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"a": [pdf["s"].min()], "b": [pdf.s.dropna().max()]})
 

@@ -108,6 +108,12 @@ CASES: list[tuple[Any, str, str]] = [
     (pandas_folds.arg_max, "v bigint, s string", "v bigint, s string"),
     (pandas_folds.arg_max, "v timestamp, s string", "v timestamp, s string"),
     (pandas_folds.arg_min, "n int, s string, v double", "s string, w double"),
+    (
+        pandas_folds.attributes_of_best,
+        "n int, v double, t timestamp_ntz",
+        "n int, v double, t timestamp_ntz",
+    ),
+    (pandas_folds.attributes_of_best, "n int, v double, t date", "n int, v double, t date"),
     (pandas_folds.texts, "s string", "a string, b string"),
     (
         pandas_folds.times,

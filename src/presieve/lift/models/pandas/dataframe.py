@@ -93,12 +93,25 @@ def attribute_of(m: SymbolicMachine, flow: Flow, value: Value, name: str) -> Val
             size = rows_of(m, flow, rows)
             assert isinstance(size, Scalar)
             return Scalar(app(Op.PY_EQ, size.term, int_lit(0)))
-        case PartV(columns) if name in columns and name.isidentifier():
-            from presieve.lift.models.pandas.input_and_output import attributes_of
-
-            if name not in attributes_of("DataFrame"):
-                return series.column_of(m, value, name)
+        case PartV(columns) if _is_column(name, columns, "DataFrame"):
+            return series.column_of(m, value, name)
+        case LabelledV(columns) if _is_column(name, columns, "Series"):
+            return _cell_of(m, flow, value, name)
     return None
+
+
+def _is_column(name: str, columns: tuple[str, ...], class_name: str) -> bool:
+    """Return whether an attribute of an object of the class is what it has under this name."""
+    from presieve.lift.models.pandas.input_and_output import attributes_of
+
+    return name in columns and name.isidentifier() and name not in attributes_of(class_name)
+
+
+def _cell_of(m: SymbolicMachine, flow: Flow, row: LabelledV, name: object) -> Value | None:
+    """Evaluate ``table.loc[label][name]``."""
+    if name not in row.columns or not _keeps_values(m, row.columns):
+        return None
+    return at_label(m, flow, LabelledElement(PartV(row.columns, TRUE), str(name), row.label))
 
 
 def _size(m: SymbolicMachine, flow: Flow, value: Value) -> Value:
@@ -128,13 +141,8 @@ def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value |
             return _by_label(m, flow, of, key)
         case AccessV(_, "str"):
             return str_accessor.item_at(m, value, key)
-        case LabelledV(columns, label):
-            name = constant_of(key)
-            if name not in columns:
-                return None
-            if _all_floats(m, columns):
-                return at_label(m, flow, LabelledElement(PartV(columns, TRUE), str(name), label))
-            return None
+        case LabelledV():
+            return _cell_of(m, flow, value, constant_of(key))
         case FrameV() | PartV() if isinstance(key, SeriesV | VectorV):
             return _apply_mask(m, flow, value, key)
         case SeriesV() | VectorV() if isinstance(key, SeriesV | VectorV):
@@ -153,13 +161,17 @@ def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value |
     return None
 
 
-def _all_floats(m: SymbolicMachine, columns: tuple[str, ...]) -> bool:
-    """Return whether a row as a Series keeps the values: all are doubles, or some are texts.
+_OBJECTS = ("string", "date", "binary", "decimal", "boolean", "timestamp", "timestamp_ntz")
+"""Types that make a row of a table a Series of objects, as they are no numbers."""
+
+
+def _keeps_values(m: SymbolicMachine, columns: tuple[str, ...]) -> bool:
+    """Return whether a row as a Series keeps the values: all are doubles, or some are objects.
 
     In a row of numbers of several types, all would become doubles.
     """
-    types = {m.columns.type_of(c) for c in columns}
-    return types == {"double"} or "string" in types
+    types = {str(m.columns.type_of(c)).split("(")[0] for c in columns}
+    return types == {"double"} or not types.isdisjoint(_OBJECTS)
 
 
 def _apply_mask(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value:
