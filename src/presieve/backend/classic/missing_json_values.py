@@ -7,7 +7,7 @@ an ``Expand``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -76,32 +76,36 @@ def _literals(gateway: JvmPlans, plan: Handle) -> Iterator[Handle]:
 
 def _fill_projections(gateway: JvmPlans, plan: Handle, root: Node) -> None:
     """Write the projections of an ``Expand``: Spark 3.5 writes none, and others none of UNPIVOT."""
-    operators = gateway.in_order(plan)
-    nodes = list(walk(root))
-    if int(operators.size()) != len(nodes):
-        return
-    for i, node in enumerate(nodes):
-        if node.kind == EXPAND and not node.fields.get("projections"):
-            projections = each(operators.apply(i).projections())
-            node.fields["projections"] = [
-                [json.loads(gateway.json(expression)) for expression in each(projection)]
-                for projection in projections
-            ]
+
+    def is_incomplete(node: Node) -> bool:
+        return node.kind == EXPAND and not node.fields.get("projections")
+
+    for node, operator in _operators(gateway, plan, root, is_incomplete):
+        node.fields["projections"] = [
+            [json.loads(gateway.json(expression)) for expression in each(projection)]
+            for projection in each(operator.projections())
+        ]
+
+
+def _operators(
+    gateway: JvmPlans, plan: Handle, root: Node, wanted: Callable[[Node], bool]
+) -> Iterator[tuple[Node, Handle]]:
+    """Yield the ``wanted`` operators of the tree with those of the plan; nothing if the tree has
+    another number of operators than the plan.
+    """
+    operators, nodes = gateway.in_order(plan), list(walk(root))
+    if int(operators.size()) == len(nodes):
+        yield from ((n, operators.apply(i)) for i, n in enumerate(nodes) if wanted(n))
 
 
 def _fill_pivots(gateway: JvmPlans, plan: Handle, root: Node) -> None:
     """Write the values as literals of the pivot column's type, if all of them have such a form."""
-    operators = gateway.in_order(plan)
-    nodes = list(walk(root))
-    if int(operators.size()) != len(nodes):
-        return
-    for i, node in enumerate(nodes):
-        if is_pivot(node):
-            for place, tree in enumerate(node.fields["aggregateExpressions"]):
-                if is_pivoted(tree):
-                    output = operators.apply(i).aggregateExpressions().apply(place)
-                    values = output.child().aggregateFunction().pivotColumnValues()
-                    _fill_pivot(tree[2], tree[3].get("dataType"), values)
+    for node, operator in _operators(gateway, plan, root, is_pivot):
+        for place, tree in enumerate(node.fields["aggregateExpressions"]):
+            if is_pivoted(tree):
+                output = operator.aggregateExpressions().apply(place)
+                values = output.child().aggregateFunction().pivotColumnValues()
+                _fill_pivot(tree[2], tree[3].get("dataType"), values)
 
 
 def _fill_pivot(node: JsonNode, type_: object, values: Handle) -> None:
@@ -122,14 +126,13 @@ def _fill_sets(gateway: JvmPlans, plan: Handle, root: Node) -> None:
     """Write each ``InSet`` as the ``In`` that it was, if all members can be written as literals.
     Spark makes an ``InSet`` of a long list (``OptimizeIn``).
     """
-    operators, nodes = gateway.in_order(plan), list(walk(root))
-    if int(operators.size()) != len(nodes):
-        return
-    for i, node in enumerate(nodes):
+
+    def has_sets(node: Node) -> bool:
+        return any(True for _ in _places(node.fields))
+
+    for node, operator in _operators(gateway, plan, root, has_sets):
         places = list(_places(node.fields))
-        if not places:
-            continue
-        parts = gateway.expressions(operators.apply(i))
+        parts = gateway.expressions(operator)
         sets = [expression for part in parts for expression in gateway.inside(part, _IN_SET)]
         if len(sets) == len(places):
             for (tree, at), in_set in reversed(list(zip(places, sets, strict=True))):
