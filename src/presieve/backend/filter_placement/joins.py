@@ -64,21 +64,24 @@ FULL_OUTER = "FullOuter$"
 _OUTER = (FULL_OUTER, "LeftOuter$", "RightOuter$")
 
 
-def is_outer(node: Node) -> bool:
-    """Whether the join keeps rows without a partner beside NULLs."""
-    return node.kind == JOIN and join_kind(node) in _OUTER
+def may_pass_filters(node: Node) -> bool:
+    """Whether filters above may go below its sides where Spark leaves them: it is paired, or keeps
+    rows without a partner beside NULLs.
+    """
+    return is_paired(node) or (node.kind == JOIN and join_kind(node) in _OUTER)
 
 
-def masks_a_side(context: SiteContext, site: Site) -> bool:
-    """Whether a condition above a join reads columns of both sides."""
-    sides = [{a.id for a in context.attributes(n)} for n in site.boundary.children]
-    reads = ({attribute_id(v) for v in variables(t)} for t in _terms(site))
-    return any(all(read & side for side in sides) for read in reads)
-
-
-def _terms(site: Site) -> Iterator[Term]:
-    """Yield the conditions above that proofs can read."""
-    yield from (m.term for m in site.arriving if not isinstance(m.term, Declined))
+def is_left_to_spark(context: SiteContext, site: Site) -> bool:
+    """Whether Spark itself moves the filters above a join: no condition reads both sides."""
+    if site.boundary.kind != JOIN or is_paired(site.boundary):
+        return False
+    try:
+        sides = [{a.id for a in context.attributes(n)} for n in site.boundary.children]
+    except DeclineSignal:
+        return True
+    terms = (m.term for m in site.arriving if not isinstance(m.term, Declined))
+    reads = ({attribute_id(v) for v in variables(t)} for t in terms)
+    return not any(all(read & side for side in sides) for read in reads)
 
 
 def join_kind(node: Node) -> str:

@@ -17,9 +17,8 @@ from presieve.backend.catalyst.windows import is_windowed, names_of
 from presieve.backend.filter_placement.filtered_leaves import moves_no_filters, read_leaf_site
 from presieve.backend.filter_placement.joins import (
     JoinSite,
-    is_outer,
-    is_paired,
-    masks_a_side,
+    is_left_to_spark,
+    may_pass_filters,
     read_join_site,
 )
 from presieve.backend.filter_placement.sides import OperatorInput, SiteContext
@@ -42,11 +41,7 @@ AnySite: TypeAlias = WindowSite | JoinSite
 _Kinds: TypeAlias = tuple[
     tuple[Callable[[Node], bool], Callable[[SiteContext, Site], AnySite]], ...
 ]
-_KINDS: _Kinds = (
-    (is_windowed, read_window_site),
-    (is_paired, read_join_site),
-    (is_outer, read_join_site),
-)
+_KINDS: _Kinds = ((is_windowed, read_window_site), (may_pass_filters, read_join_site))
 """The kinds of operators, each with its reader. A new kind is added here."""
 _SOURCES: _Kinds = ((is_leaf, read_leaf_site),)
 """The same for sources, if Spark's optimizer moves no filters."""
@@ -128,14 +123,13 @@ def _read_sites(context: SiteContext, kinds: _Kinds) -> Iterator[AnySite | Decli
         if not any(n.path[: len(path)] == path for path in defined)
     }
     for site in find_sites(context.view, context.timezone, numbered, skip_hopeless=False):
-        node = site.boundary
-        if is_outer(node) and not is_paired(node) and not masks_a_side(context, site):
-            continue  # Spark moves its filters
+        if is_left_to_spark(context, site):
+            continue
         try:
             _check(context.view, site)
             yield by_number[site.number][1](context, site)
         except DeclineSignal as signal:
-            why = signal.declined
+            node, why = site.boundary, signal.declined
             operator = f"{simple_kind(node)} {names_of(node)}".strip()
             reason = f"no filter is pushed below {operator}: {why.reason}"
             yield Declined(why.code, reason, why.span)
