@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import functions as F
@@ -81,6 +82,7 @@ def others(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Dat
     columns = {
         "k": pa.array([i // 500 for i in range(5000)], pa.int64()),
         "w": pa.array([float(i) for i in range(5000)]),
+        "u": pa.array([i // 50 for i in range(5000)], pa.int8()),
     }
     return spark.read.parquet(_write(tmp_path_factory.mktemp("others") / "t", columns))
 
@@ -177,6 +179,14 @@ def _best(t: DataFrame) -> DataFrame:
     return t.groupBy("k").agg(F.max("v").alias("best"))
 
 
+def _fives(t: DataFrame) -> DataFrame:
+    def keep(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield batch.filter(pc.equal(batch.column("small"), 5))
+
+    return t.select("k", "small").mapInArrow(keep, "k long, small tinyint")
+
+
 Make: TypeAlias = "Callable[[DataFrame, DataFrame], DataFrame]"
 
 JOINS: dict[str, Make] = {
@@ -203,10 +213,22 @@ JOINS: dict[str, Make] = {
         _fitted(t).filter("k = 3").join(o, "k").groupBy("k").agg(F.max("w"))
     ),
     "below a union": lambda t, o: (
-        _fitted(t).filter("k = 3").join(o, "k").select("k", "w").unionAll(o.filter("w < 0"))
+        _fitted(t)
+        .filter("k = 3")
+        .join(o, "k")
+        .select("k", "w")
+        .unionAll(o.filter("w < 0").select("k", "w"))
     ),
     "intersect": lambda t, o: _fitted(t).filter("k = 3").select("k").intersect(o.select("k")),
     "except": lambda t, o: _fitted(t).filter("k = 3").select("k").exceptAll(o.select("k")),
+    "a condition that compiles": lambda t, o: (
+        _fives(t)
+        .filter("CAST(small AS INT) > 3 OR CAST(small AS INT) = -128")
+        .join(o, F.expr("small = u"), "semi")
+    ),
+    "a computed condition on a double": lambda t, o: (
+        _passed_on(t).filter("abs(v) > 950").join(o, F.expr("v = w"), "semi")
+    ),
     "two functions": lambda t, o: (
         _fitted(t).filter("k = 3").join(_fitted(t.filter("v > 5")).select("k"), "k").join(o, "k")
     ),
@@ -238,7 +260,7 @@ def _passed_on(t: DataFrame) -> DataFrame:
     def pass_on(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         yield from batches
 
-    return t.select("k", "small").mapInPandas(pass_on, "k long, small tinyint")
+    return t.select("k", "v", "small").mapInPandas(pass_on, "k long, v double, small tinyint")
 
 
 EMPTY: dict[str, Make] = {
