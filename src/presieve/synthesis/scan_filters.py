@@ -33,6 +33,7 @@ from presieve.semantics.intervals import (
     only,
     values,
 )
+from presieve.semantics.values import INTEGERS
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode
 from presieve.sql.evaluation import Box, Evaluation, NoRowError, missing_and_there
@@ -535,8 +536,20 @@ def _is_direct(condition: ExprNode, known: Box) -> bool:
     if condition.entry is basics.ATTRIBUTE:
         return True
     return condition.entry in _DIRECT and all(
-        c.entry is basics.ATTRIBUTE or _is_constant(c, known) for c in condition.children
+        _is_column(c) or _is_constant(c, known) for c in condition.children
     )
+
+
+def _is_column(node: ExprNode) -> bool:
+    """Whether an expression is a column, or a column cast to a wider integer type, which Spark
+    casts back where it is compared with constants (``UnwrapCastInBinaryComparison.scala``).
+    """
+    if node.entry is basics.CAST:
+        (inner,) = node.children
+        from_, to = type_name(inner), type_name(node)
+        is_wider = {from_, to} <= set(INTEGERS) and INTEGERS.index(from_) <= INTEGERS.index(to)
+        return is_wider and _is_column(inner)
+    return node.entry is basics.ATTRIBUTE
 
 
 def _is_constant(node: ExprNode, known: Box) -> bool:

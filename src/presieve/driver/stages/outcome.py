@@ -269,8 +269,12 @@ class OptimizedCheck:
         return frozenset(columns for columns in leaves if columns and not columns & read)
 
     def _implies(self, scan: OptimizedScan, lost: ScanCondition) -> bool:
-        """Whether the scan's present conditions imply the lost one."""
-        now = [c.tree for c in scan.conditions]
+        """Whether the conditions that Spark offers to the source now imply the lost one.
+
+        Others may imply it as well, such as one that Spark inferred from a ``CASE``, but they are
+        evaluated after the rows are read.
+        """
+        now = [c.tree for c in scan.conditions if c.offered() is not None]
         if not now:
             return False
         named = {n["timeZoneId"] for t in (*now, lost.tree) for n in t if n.get("timeZoneId")}
