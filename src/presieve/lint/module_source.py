@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import CellType, CodeType, FunctionType
 from typing import Any
@@ -30,7 +31,8 @@ from presieve.lift.python.bindings import (
     stars,
     value_of,
 )
-from presieve.lift.python.constants import compute_constant, holds_mutable, is_mutable
+from presieve.lift.python.constant_expressions import compute_constant
+from presieve.lift.python.container_uses import may_change
 from presieve.lint.library_objects import (
     NO_OBJECT,
     call_library,
@@ -197,8 +199,7 @@ class ModuleSource:
             target = self.bound_object(self.scope, statement, name)
         finally:
             self.open.discard(name)
-        used = self.text.opened if holds_mutable(target) else self.text.shared
-        if (is_mutable(target) or holds_mutable(target)) and name in used:
+        if may_change(self.text.tree, name, target):
             raise UndecidedSignal("it may be changed in place while the module is loaded")
         return target
 
@@ -375,7 +376,11 @@ class ModuleSource:
                 return member_of(self.evaluate(scope, owner), name, strict=True)
             case ast.Call(called):
                 return self._call(scope, node, self.evaluate(scope, called))
-        return compute_constant(node, scope.look)
+        return compute_constant(node, partial(self._look, scope))
+
+    def _look(self, scope: SourceScope, path: str) -> object:
+        """Return what a name means, or a dotted one."""
+        return self.evaluate(scope, ast.parse(path, mode="eval").body)
 
     def _neighbour_of(self, node: ast.expr) -> ModuleSource | None:
         """Return the module of the project that an expression names."""
@@ -402,7 +407,7 @@ class ModuleSource:
                 target = make_record(called, values, named)
             if target is not NO_OBJECT:
                 return target
-        return compute_constant(node, scope.look)
+        return compute_constant(node, partial(self._look, scope))
 
     def _value_or_open(self, scope: SourceScope, node: ast.expr) -> object:
         try:

@@ -18,15 +18,12 @@ from types import ModuleType
 from msgspec import Struct
 
 from presieve.errors import PresieveError
+from presieve.lift.python.container_uses import may_change_at
 
 _DYNAMIC = frozenset(
     ("exec", "eval", "globals", "locals", "vars", "setattr", "delattr", "__import__")
 )
 _DYNAMIC_ATTRIBUTES = frozenset(("__dict__", "__setattr__", "__delattr__", "modules"))
-_READS = frozenset(("get", "items", "keys", "values", "index", "count", "copy", "union"))
-"""Methods that do not change their container."""
-_READERS = frozenset(("len", "sorted", "set", "frozenset", "tuple", "list", "dict", "enumerate"))
-"""Functions that neither change the containers passed to them nor keep a reference to them."""
 
 
 class UndecidedSignal(PresieveError):
@@ -35,10 +32,8 @@ class UndecidedSignal(PresieveError):
 
 class ModuleText(Struct, frozen=True):
     """A module's source. ``stored``: attributes that are assigned, except those of ``self`` and of
-    variables of functions, which are in ``stored_inside``. ``shared``: names and attributes whose
-    use may change a container; ``opened``: names and attributes whose use may change an item of a
-    container; ``passed``: names and attributes that are used as a value. ``dynamic``: a call that
-    may bind any name, or the empty text.
+    variables of functions, which are in ``stored_inside``. ``passed``: names and attributes that
+    are used as a value. ``dynamic``: a call that may bind any name, or the empty text.
     """
 
     name: str
@@ -47,8 +42,6 @@ class ModuleText(Struct, frozen=True):
     scope: Mapping[str, list[ast.stmt]]
     stored: frozenset[str]
     stored_inside: frozenset[str]
-    shared: frozenset[str]
-    opened: frozenset[str]
     passed: frozenset[str]
     dynamic: str
 
@@ -104,8 +97,6 @@ def read_module(name: str, file: str, text: str) -> ModuleText:
         scope,
         stored,
         frozenset(n.attr for n in writes if id(n.value) not in selves) - stored,
-        frozenset(_names_used(tree, _containers_read(tree))),
-        frozenset(_names_used(tree, _containers_sealed(tree))),
         frozenset(_names_used(tree, _class_uses(tree))),
         next(_dynamic_calls(tree), ""),
     )
@@ -233,8 +224,7 @@ def _dynamic_calls(tree: ast.Module) -> Iterator[str]:
     """Yield calls that may bind any name. Setting an attribute of ``self`` binds no name of a
     module or class, and code that runs in a namespace of its own sets names there.
     """
-    read = {id(n) for n in _containers_read(tree)}
-    own = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call) and _is_own(n, read)}
+    own = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call) and _is_own(n, tree)}
     own |= {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Subscript) and _is_other(n)}
     for n in ast.walk(tree):
         match n:
@@ -245,12 +235,12 @@ def _dynamic_calls(tree: ast.Module) -> Iterator[str]:
                     yield name
 
 
-def _is_own(call: ast.Call, read: set[int]) -> bool:
+def _is_own(call: ast.Call, tree: ast.Module) -> bool:
     match call:
         case ast.Call(ast.Name("exec" | "eval"), [_, ast.Name() | ast.Dict(), *_]):
             return True
-        case ast.Call(ast.Name("globals" | "locals" | "vars")) if id(call) in read:
-            return True
+        case ast.Call(ast.Name("globals" | "locals" | "vars")):
+            return not may_change_at(tree, call, {}) or any(map(is_self, call.args[:1]))
         case ast.Call(ast.Name("setattr" | "delattr"), [_, ast.Constant(str()), *_]):
             return True  # an assignment to an attribute of that name
         case ast.Call(_, [first, *_]):
@@ -308,47 +298,6 @@ def _variables(node: ast.AST) -> Iterator[str]:
         match n:
             case ast.arg(name) | ast.Name(name, ast.Store()):
                 yield name
-
-
-def _containers_read(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield containers where they are only read."""
-    yield from _containers_tested(tree)
-    for n in ast.walk(tree):
-        match n:
-            case ast.Subscript(value, _, ast.Load()):
-                yield value
-            case ast.For(_, over) | ast.comprehension(_, over):
-                yield over
-            case ast.Attribute(value, name) if name in _READS:
-                yield value
-            case ast.Call(ast.Name(name), args, []) if name in _READERS:
-                yield from args
-
-
-def _containers_sealed(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield containers where no item that could be changed is taken out of them."""
-    yield from _containers_tested(tree)
-    read = {id(n) for n in _containers_read(tree)}
-    for n in ast.walk(tree):
-        match n:
-            case ast.Subscript(value, _, ast.Load()) if id(n) in read:
-                yield value
-            case ast.Assign([ast.Tuple()], ast.Subscript(value)):
-                yield value
-            case ast.For(ast.Tuple(), over) | ast.comprehension(ast.Tuple(), over):
-                yield over
-
-
-def _containers_tested(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield containers that are compared, counted, or tested for being empty."""
-    for n in ast.walk(tree):
-        match n:
-            case ast.Compare(left, _, rights):
-                yield from (left, *rights)
-            case ast.If(test) | ast.IfExp(test) | ast.UnaryOp(ast.Not(), test):
-                yield test
-            case ast.Call(ast.Name("len"), args):
-                yield from args
 
 
 def _class_uses(tree: ast.Module) -> Iterator[ast.AST]:

@@ -19,7 +19,8 @@ from typing import Any
 
 from presieve.lift.python.bindings import UndecidedSignal, names_in, value_of
 from presieve.lift.python.code_objects import same_code
-from presieve.lift.python.constants import compute_constant, same
+from presieve.lift.python.constant_expressions import compute_constant
+from presieve.lift.python.constants import same
 from presieve.lift.python.imported import (
     MISSING,
     ModuleScope,

@@ -16,10 +16,20 @@ from types import FunctionType, ModuleType
 
 from msgspec import Struct
 
-from presieve.lift.python.bindings import ModuleText, UndecidedSignal, stars, text_of, value_of
-from presieve.lift.python.constants import compute_constant, holds_mutable, is_mutable, same
+from presieve.lift.python.bindings import (
+    ModuleText,
+    UndecidedSignal,
+    names_in,
+    stars,
+    text_of,
+    value_of,
+)
+from presieve.lift.python.constant_expressions import compute_constant
+from presieve.lift.python.constants import same
+from presieve.lift.python.container_uses import may_change
 from presieve.lift.python.shipping import Path, is_own_module, path_of, under
 from presieve.lift.python.source import parse_function
+from presieve.records import replace
 
 MISSING = object()
 """The value of a name that is not bound."""
@@ -37,7 +47,12 @@ class ModuleScope(Struct, frozen=True):
     attributes: Mapping[str, object] | None = None
 
     def look(self, name: str) -> object:
-        """Return the value of a name in an expression in this scope, builtins included."""
+        """Return the value of a name in an expression in this scope, builtins included; a dotted
+        name leads through modules and classes.
+        """
+        owner, _, member = name.rpartition(".")
+        if owner:
+            return _look_inside(self.look(owner), member, name)
         if self.body is not None and self.attributes is not None:
             statement = self.text.binding_in(self.body, name)
             if statement is not None:
@@ -50,6 +65,26 @@ class ModuleScope(Struct, frozen=True):
         global_value = self.globals.get(name, MISSING)
         check_name(self, name, global_value)
         return vars(builtins).get(name, MISSING) if global_value is MISSING else global_value
+
+
+def _look_inside(owner: object, name: str, path: str) -> object:
+    """Return what a module or a class has under a name; of a library only what can be called."""
+    if isinstance(owner, ModuleType) and is_own_module(owner.__name__) and name in vars(owner):
+        return scope_of(owner).look(name)
+    is_of_library = isinstance(owner, ModuleType) and not is_own_module(owner.__name__)
+    if is_of_library and callable(getattr(owner, name, None)):
+        return getattr(owner, name)
+    if isinstance(owner, type) and is_own_module(owner.__module__):
+        scope = scope_of(sys.modules[owner.__module__])
+        body = scope.text.binding(owner.__name__)
+        if isinstance(body, ast.ClassDef) and _is_plain(body) and name in names_in(body):
+            return replace(scope, body=body, attributes=vars(owner)).look(name)
+    raise UndecidedSignal(f"{path} is not a constant")
+
+
+def _is_plain(node: ast.ClassDef) -> bool:
+    """Return whether nothing but its body makes the names of a class."""
+    return not (node.decorator_list or node.keywords or node.bases)
 
 
 class UndecidedObjectSignal(UndecidedSignal):
@@ -124,8 +159,7 @@ def check_constant(scope: ModuleScope, name: str, node: ast.expr, value: object)
     expected = compute_constant(node, scope.look)
     if not same(expected, value):
         raise UndecidedSignal(f"it is {value!r} now, and {ast.unparse(node)} in the source")
-    used = scope.text.opened if holds_mutable(value) else scope.text.shared
-    if (is_mutable(value) or holds_mutable(value)) and name in used:
+    if may_change(scope.text.tree, name, value):
         raise UndecidedSignal("it may be changed in place while the module is imported")
 
 

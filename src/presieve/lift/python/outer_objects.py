@@ -16,7 +16,9 @@ from types import FunctionType, MemberDescriptorType
 
 from presieve.lift.python.bindings import UndecidedSignal
 from presieve.lift.python.classes import FACTORIES, check_class, check_member
-from presieve.lift.python.constants import compute_constant, holds_mutable, is_mutable, same
+from presieve.lift.python.constant_expressions import compute_constant
+from presieve.lift.python.constants import holds_mutable, is_mutable, same
+from presieve.lift.python.container_uses import may_change
 from presieve.lift.python.imported import ModuleScope, UndecidedObjectSignal
 from presieve.lift.python.shipping import is_generated, is_own_module
 
@@ -167,5 +169,5 @@ def _check_unchanged(
         raise UndecidedSignal(f"its method {methods[0]} may change it")
     if name in text.passed or expected.keys() & (text.stored | text.stored_inside):
         raise UndecidedSignal("it may be changed while the module is imported")
-    if any(n in text.shared for n, v in expected.items() if is_mutable(v) or holds_mutable(v)):
+    if any(may_change(text.tree, n, v) for n, v in expected.items()):
         raise UndecidedSignal("it may be changed in place while the module is imported")
