@@ -43,6 +43,13 @@ class CaseValue:
     sort: Sort
 
 
+@dataclass(frozen=True, slots=True)
+class Absolute(CaseValue):
+    """The absolute value of a double, ``argument``."""
+
+    argument: Term
+
+
 Value: TypeAlias = Term | CaseValue
 
 

@@ -223,6 +223,11 @@ def _negative(node: ExprNode, context: ReadingContext) -> Typed:
     return Typed(coerce.negative(value.operand), value.type)
 
 
+def _absolute(node: ExprNode, context: ReadingContext) -> Typed:
+    value = meaning(node.children[0], context)
+    return Typed(coerce.absolute(value.operand), value.type)
+
+
 def _logic(node: ExprNode, context: ReadingContext) -> Typed:
     op = node.entry.operator
     terms = [truth(meaning(child, context).operand) for child in node.children]
@@ -462,5 +467,6 @@ RULES: dict[Entry, Rule] = {
     textual.TRIM_RIGHT: _trim("TRAILING"),
     **dict.fromkeys(_ARITHMETIC, _arithmetic),
     numeric.UNARY_MINUS: _negative,
+    numeric.ABS: _absolute,
 }
 """Every expression that is supported."""

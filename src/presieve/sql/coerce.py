@@ -27,11 +27,11 @@ from presieve.ir.sorts import (
     Sort,
     strip,
 )
-from presieve.ir.terms import App, Lit, Op, Term, Var, lit, literal_value, none_lit
+from presieve.ir.terms import TRUE, App, Lit, Op, Term, Var, lit, literal_value, none_lit
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import EXACT_INT_BOUND, INT_RANGES, text_of, units_of
 from presieve.sql import whole_decimals
-from presieve.sql.case_values import CaseValue, each
+from presieve.sql.case_values import Absolute, CaseValue, each
 from presieve.sql.operands import (
     KIND_SORTS,
     NEGATIVE_ZERO,
@@ -213,6 +213,10 @@ def _constants(a: Constant, b: Constant) -> tuple[Term, Term]:
 
 def compare(op: Op, a: Operand, b: Operand, timezone: str) -> Term:
     """``a op b`` for one of the six comparisons of the IR. Raises :class:`DeclineSignal`."""
+    if isinstance(a, Absolute) and isinstance(b, Constant) and op in _BEYOND:
+        return _compare_absolute(op, a, b)
+    if isinstance(b, Absolute) and isinstance(a, Constant) and op in _MIRRORED:
+        return compare(_MIRRORED[op], b, a, timezone)
     if isinstance(a, CaseValue):
         return each(a, lambda v: compare(op, v, b, timezone))
     if isinstance(b, CaseValue):
@@ -223,6 +227,27 @@ def compare(op: Op, a: Operand, b: Operand, timezone: str) -> Term:
         # False is before true. Filters that are hidden from scans have this form.
         return a if strip(a.sort) == BOOL else app(op, *pair(a, b, timezone))
     return app(op, *pair(a, b, timezone))
+
+
+_MIRRORED = {
+    Op.SQL_EQ: Op.SQL_EQ,
+    Op.SQL_LT: Op.SQL_GT,
+    Op.SQL_LE: Op.SQL_GE,
+    Op.SQL_GT: Op.SQL_LT,
+    Op.SQL_GE: Op.SQL_LE,
+}
+_BEYOND = {Op.SQL_EQ, Op.SQL_GT, Op.SQL_GE, Op.SQL_LT, Op.SQL_LE}
+
+
+def _compare_absolute(op: Op, a: Absolute, constant: Constant) -> Term:
+    """``abs(x) op constant`` as comparisons of ``x``: also NaN, whose absolute value it is."""
+    bound = fit(constant, FLOAT, "UTC")
+    value = literal_value(bound)
+    if not isinstance(value, float) or not value >= 0:
+        return each(a, lambda v: app(op, v, bound))
+    below = app(_MIRRORED[op], a.argument, lit(FLOAT, -value))
+    is_within = op in (Op.SQL_LT, Op.SQL_LE)
+    return app(Op.SQL_AND if is_within else Op.SQL_OR, app(op, a.argument, bound), below)
 
 
 def membership(value: Operand, options: Sequence[Operand], timezone: str) -> Term:
@@ -321,6 +346,19 @@ def negative(operand: Operand) -> App:
     if isinstance(operand, Var | App | Lit) and strip(operand.sort) == FLOAT:
         return app(Op.SQL_FLOAT_MUL, operand, lit(FLOAT, -1.0))
     raise DeclineSignal("sql-unsupported", "a sign is supported for numbers and doubles only")
+
+
+def absolute(operand: Operand) -> Absolute:
+    """``abs(operand)`` of a double. Raises :class:`DeclineSignal`."""
+    if not isinstance(operand, Var | App) or strip(operand.sort) != FLOAT:
+        reason = "abs is supported for doubles only: that of an integer may raise"
+        raise DeclineSignal("sql-unsupported", reason)
+    zero = lit(FLOAT, 0.0)
+    is_zero, is_below = (
+        app(Op.SQL_EQ_NULLSAFE, app(op, operand, zero), TRUE) for op in (Op.SQL_EQ, Op.SQL_LT)
+    )
+    at_least = CaseValue(is_zero, zero, operand, FLOAT)
+    return Absolute(is_below, negative(operand), at_least, FLOAT, operand)
 
 
 def truth(operand: Operand) -> Term:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trusted. CASE, IF, COALESCE and NULLIF, with the common type that Spark gives their branches.
+"""Trusted. CASE, IF, COALESCE, NULLIF and ABS, with the common type that Spark gives their branches.
 
 Only types whose conversion loses nothing are supported: branches of one sort, numbers beside
 doubles, and NULL. Sources: Spark 4.3's ``conditionalExpressions.scala``, ``nullExpressions.scala``
@@ -15,7 +15,7 @@ from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, Sort, strip
 from presieve.ir.terms import Op, Term, none_lit
 from presieve.sql.case_values import CaseValue, Value, branches, decide, each, is_present, size_of
-from presieve.sql.coerce import compare, expression, fit, settle, truth
+from presieve.sql.coerce import absolute, compare, expression, fit, settle, truth
 from presieve.sql.operands import KIND_SORTS, NULL, AsDecimal, AsInstant, AsText, Constant, Operand
 
 MAX_BRANCHES = 16
@@ -81,6 +81,7 @@ FUNCTIONS: dict[str, tuple[int, int, Callable[[Sequence[Operand], str], Operand]
     "nvl": (2, 2, coalesce),
     "ifnull": (2, 2, coalesce),
     "nullif": (2, 2, lambda xs, zone: nullif(xs[0], xs[1], zone)),
+    "abs": (1, 1, lambda xs, _: absolute(xs[0])),
     "nvl2": (3, 3, lambda xs, zone: nvl2(xs[0], xs[1], xs[2], zone)),
 }
 """The least and the greatest number of arguments, and the meaning."""
