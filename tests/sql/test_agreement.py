@@ -286,9 +286,10 @@ CAST(l AS DECIMAL(20,0)) * -7BD < CAST(m AS DECIMAL(20,0)) - 99BD | 1 > 2
 CAST(l AS DECIMAL(20,0)) + CAST(m AS DECIMAL(20,0)) BETWEEN CAST(i AS DECIMAL(20,0)) AND 7
 CAST(l AS DECIMAL(20,0)) + CAST(m AS DECIMAL(20,0)) IS NULL | CAST(l AS DECIMAL(38)) > 5BD
 IF(b, x, 0) > 5 | IF(x > 1, l, NULL) <> 5 | IF(NULL, 1, 2) = 2 | IF(b, x, y) = IF(x > y, y, 1)
-abs(x) > 1 | abs(x) <= 1 | NOT abs(x) >= 0 | abs(x) = 0 | abs(x) <> 1.5 | abs(x) < -1 | abs(x) >= -0D
-abs(x) = y | y < abs(x) | 1 < abs(x) | abs(x) IN (0, 1) | abs(x) IS NULL | isnan(abs(x))
-abs(x) <=> NULL | abs(x) > double('NaN') | abs(x) BETWEEN 0.5 AND 1 | coalesce(abs(x), 1) >= 1
+abs(x) > 1 | abs(x) <= 1 | NOT abs(x) >= 0 | abs(x) = 0 | abs(x) <> 1.5 | abs(x) < -1
+abs(x) >= -0D | abs(x) = y | y < abs(x) | 1 < abs(x) | abs(x) IN (0, 1) | abs(x) IS NULL
+isnan(abs(x)) | abs(x) <=> NULL | abs(x) > double('NaN') | abs(x) BETWEEN 0.5 AND 1
+coalesce(abs(x), 1) >= 1
 CASE WHEN x > 1 THEN 1 ELSE 0 END = 1 | NOT CASE WHEN l > 0 THEN 1 WHEN b THEN 2 END >= 2
 CASE l WHEN 1 THEN 'a' WHEN NULL THEN 'b' WHEN -1 THEN s END = 'a' | CASE WHEN b THEN x > 1 END
 CASE WHEN b THEN x ELSE 0.5 END > 0 | CASE WHEN b THEN 1D WHEN x > 1 THEN 2.5 ELSE 7 END < y

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trusted. CASE, IF, COALESCE, NULLIF and ABS, with the common type that Spark gives their branches.
+"""Trusted. CASE, IF, COALESCE, NULLIF, and ABS, with the common type that Spark gives branches.
 
 Only types whose conversion loses nothing are supported: branches of one sort, numbers beside
 doubles, and NULL. Sources: Spark 4.3's ``conditionalExpressions.scala``, ``nullExpressions.scala``
