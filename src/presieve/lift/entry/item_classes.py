@@ -8,14 +8,14 @@ from __future__ import annotations
 import builtins
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
-
-from msgspec import Struct
 
 NONE_CLASS = type(None)
 
 
-class Holder(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Holder:
     """A list, tuple, set or iterator of Python's own: the classes of its items; of a tuple also
     those of the item at each ``place``.
     """
