@@ -34,20 +34,15 @@ _STRICT = {Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE}
 @dataclass(frozen=True, slots=True)
 class CaseValue:
     """``then`` where ``condition`` holds, which is never NULL, and ``other`` elsewhere; both have
-    the sort ``sort``, or are options of it.
+    the sort ``sort``, or are options of it. ``absolute_of`` is the double whose absolute value it
+    is, if it is one.
     """
 
     condition: Term
     then: Value
     other: Value
     sort: Sort
-
-
-@dataclass(frozen=True, slots=True)
-class Absolute(CaseValue):
-    """The absolute value of a double, ``argument``."""
-
-    argument: Term
+    absolute_of: Term | None = None
 
 
 Value: TypeAlias = Term | CaseValue

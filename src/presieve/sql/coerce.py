@@ -31,7 +31,7 @@ from presieve.ir.terms import TRUE, App, Lit, Op, Term, Var, lit, literal_value,
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import EXACT_INT_BOUND, INT_RANGES, text_of, units_of
 from presieve.sql import whole_decimals
-from presieve.sql.case_values import Absolute, CaseValue, each
+from presieve.sql.case_values import CaseValue, each
 from presieve.sql.operands import (
     KIND_SORTS,
     NEGATIVE_ZERO,
@@ -213,13 +213,13 @@ def _constants(a: Constant, b: Constant) -> tuple[Term, Term]:
 
 def compare(op: Op, a: Operand, b: Operand, timezone: str) -> Term:
     """``a op b`` for one of the six comparisons of the IR. Raises :class:`DeclineSignal`."""
-    if isinstance(a, Absolute) and isinstance(b, Constant) and op in _BEYOND:
-        return _compare_absolute(op, a, b)
-    if isinstance(b, Absolute) and isinstance(a, Constant) and op in _MIRRORED:
-        return compare(_MIRRORED[op], b, a, timezone)
     if isinstance(a, CaseValue):
+        if a.absolute_of is not None and isinstance(b, Constant):
+            return _compare_absolute(op, a, fit(b, FLOAT, timezone))
         return each(a, lambda v: compare(op, v, b, timezone))
     if isinstance(b, CaseValue):
+        if b.absolute_of is not None and isinstance(a, Constant) and op in _MIRRORED:
+            return compare(_MIRRORED[op], b, a, timezone)
         return each(b, lambda v: compare(op, a, v, timezone))
     if isinstance(a, AsText) and b == Constant("string", NEGATIVE_ZERO) and op is Op.SQL_EQ:
         return app(Op.SQL_IS_NEGATIVE_ZERO, a.term)
@@ -236,18 +236,16 @@ _MIRRORED = {
     Op.SQL_GT: Op.SQL_LT,
     Op.SQL_GE: Op.SQL_LE,
 }
-_BEYOND = {Op.SQL_EQ, Op.SQL_GT, Op.SQL_GE, Op.SQL_LT, Op.SQL_LE}
 
 
-def _compare_absolute(op: Op, a: Absolute, constant: Constant) -> Term:
-    """``abs(x) op constant`` as comparisons of ``x``: also NaN, whose absolute value it is."""
-    bound = fit(constant, FLOAT, "UTC")
-    value = literal_value(bound)
-    if not isinstance(value, float) or not value >= 0:
+def _compare_absolute(op: Op, a: CaseValue, bound: Lit) -> Term:
+    """``abs(x) op bound`` as comparisons of ``x``: also NaN, whose absolute value it is."""
+    value, x = literal_value(bound), a.absolute_of
+    if x is None or op not in _MIRRORED or not isinstance(value, float) or not value >= 0:
         return each(a, lambda v: app(op, v, bound))
-    below = app(_MIRRORED[op], a.argument, lit(FLOAT, -value))
+    below = app(_MIRRORED[op], x, lit(FLOAT, -value))
     is_within = op in (Op.SQL_LT, Op.SQL_LE)
-    return app(Op.SQL_AND if is_within else Op.SQL_OR, app(op, a.argument, bound), below)
+    return app(Op.SQL_AND if is_within else Op.SQL_OR, app(op, x, bound), below)
 
 
 def membership(value: Operand, options: Sequence[Operand], timezone: str) -> Term:
@@ -348,7 +346,7 @@ def negative(operand: Operand) -> App:
     raise DeclineSignal("sql-unsupported", "a sign is supported for numbers and doubles only")
 
 
-def absolute(operand: Operand) -> Absolute:
+def absolute(operand: Operand) -> CaseValue:
     """``abs(operand)`` of a double. Raises :class:`DeclineSignal`."""
     if not isinstance(operand, Var | App) or strip(operand.sort) != FLOAT:
         reason = "abs is supported for doubles only: that of an integer may raise"
@@ -358,7 +356,7 @@ def absolute(operand: Operand) -> Absolute:
         app(Op.SQL_EQ_NULLSAFE, app(op, operand, zero), TRUE) for op in (Op.SQL_EQ, Op.SQL_LT)
     )
     at_least = CaseValue(is_zero, zero, operand, FLOAT)
-    return Absolute(is_below, negative(operand), at_least, FLOAT, operand)
+    return CaseValue(is_below, negative(operand), at_least, FLOAT, absolute_of=operand)
 
 
 def truth(operand: Operand) -> Term:
