@@ -52,6 +52,7 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("4.0", "ranges of dates by intervals are not typed"): (
         "backend/test_windows.py::test_intervals_of_days",
         "backend/test_windows.py::test_intervals_of_days_that_are_shorter",
+        "backend/test_windows.py::test_scans_are_handed_intervals_of_days",
         "backend/test_windows.py::test_days_at_the_ends_of_their_type_move_others",
     ),
     ("4.1", "table functions are declined: values go through pandas"): (
