@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -387,6 +388,42 @@ ODD = ["`a b`", "`select`", "`a``b`", "`a.b`", "`é`"]
 def test_odd_names(spark: SparkSession, name: str) -> None:
     df = spark.range(5).selectExpr(f"id AS {name}", "id AS other")
     check(df.select(function(_mix, "bigint")(F.col(name))))
+
+
+CODE = re.compile(r"^[A-Z]{2,8}\d{2,4}$")
+LEVEL = re.compile(r"\[(error|warn)\]", re.IGNORECASE)
+TEXTS = ["AB12", "ab12", "AB12\n", "AB12\r\n", "AB\u0661\u0662", "ABCDEFGHI12", "", None]
+TEXTS += ["x [ERROR] y", "[Warn]", "[warn", "a\n[error]", "\u2028AB12", "[\u212aerror]"]
+
+
+def _is_code(s):  # type: ignore[no-untyped-def]
+    return s is not None and bool(CODE.match(s))
+
+
+def _level(s):  # type: ignore[no-untyped-def]
+    if s is None:
+        return None
+    return "bad" if LEVEL.search(s) else "short" if re.fullmatch(r"\S{0,5}", s) else "other"
+
+
+def _has_word(s):  # type: ignore[no-untyped-def]
+    return s is not None and re.search(r"\bAB", s) is not None
+
+
+def test_patterns(spark: SparkSession, arrow: bool) -> None:
+    """Without Arrow, Python reads bytes that are no UTF-8 as texts, and Spark does not."""
+    df = spark.createDataFrame([(t,) for t in TEXTS], "s string")
+    code, level = function(_is_code, "boolean", arrow), function(_level, "string", arrow)
+    for out in (
+        df.select("s", code("s")),
+        df.filter(code("s")),
+        df.select("s", level("s").alias("l")).filter("l = 'bad'"),
+    ):
+        assert (calls(better(out)) == 0) == arrow
+        assert rows(better(out)) == rows(out)
+    left = df.select("s", function(_has_word, "boolean", arrow)("s"))
+    assert calls(better(left)) == 1
+    assert rows(better(left)) == rows(left)
 
 
 def test_bytes_that_are_no_text(spark: SparkSession, arrow: bool) -> None:

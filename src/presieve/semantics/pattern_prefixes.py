@@ -15,8 +15,10 @@ from importlib import import_module
 from typing import Any
 
 _NEW = sys.version_info >= (3, 11)
-_codes = import_module("re._constants" if _NEW else "sre_constants")
-_parser = import_module("re._parser" if _NEW else "sre_parse")
+CODES: Any = import_module("re._constants" if _NEW else "sre_constants")
+"""The names of what the parser reads."""
+parse: Any = import_module("re._parser" if _NEW else "sre_parse").parse
+"""Python's own parser: takes a pattern and flags."""
 
 _ANYWHERE = "(?s:.*?)"
 _Pieces = Iterator["str | None"]
@@ -63,23 +65,23 @@ def is_text(pattern: str, flags: int) -> bool:
 @cache
 def takes_part(pattern: str, flags: int, group: int) -> bool:
     """Whether a group exists and takes part in every match; group 0 is the whole match."""
-    return group == 0 or group in _certain_groups(_parser.parse(pattern, flags))
+    return group == 0 or group in _certain_groups(parse(pattern, flags))
 
 
 def _certain_groups(items: Any) -> Iterator[int]:
     """Yield the numbers of groups that every match goes through."""
     for op, argument in items:
-        if op is _codes.SUBPATTERN:
+        if op is CODES.SUBPATTERN:
             number, _, _, inner = argument
             if number is not None:
                 yield number
             yield from _certain_groups(inner)
-        elif op in (_codes.MAX_REPEAT, _codes.MIN_REPEAT) and argument[0] >= 1:
+        elif op in (CODES.MAX_REPEAT, CODES.MIN_REPEAT) and argument[0] >= 1:
             yield from _certain_groups(argument[2])
 
 
 def _pieces(pattern: str, flags: int) -> _Pieces:
-    parsed = _parser.parse(pattern, flags)
+    parsed = parse(pattern, flags)
     if parsed.state.flags & (re.IGNORECASE | re.LOCALE):
         yield None
     else:
@@ -89,17 +91,17 @@ def _pieces(pattern: str, flags: int) -> _Pieces:
 def _sequence(items: Any) -> _Pieces:
     """Yield characters, and None where anything may stand."""
     for op, argument in items:
-        if op is _codes.LITERAL and not 0xD800 <= argument < 0xE000:
+        if op is CODES.LITERAL and not 0xD800 <= argument < 0xE000:
             yield chr(argument)
-        elif op is _codes.AT and argument in (_codes.AT_BEGINNING, _codes.AT_BEGINNING_STRING):
+        elif op is CODES.AT and argument in (CODES.AT_BEGINNING, CODES.AT_BEGINNING_STRING):
             yield from ()
-        elif op is _codes.SUBPATTERN:
+        elif op is CODES.SUBPATTERN:
             _, added, _, inner = argument
             if added & re.IGNORECASE:
                 yield None
             else:
                 yield from _sequence(inner)
-        elif op in (_codes.MAX_REPEAT, _codes.MIN_REPEAT) and argument[0] >= 1:
+        elif op in (CODES.MAX_REPEAT, CODES.MIN_REPEAT) and argument[0] >= 1:
             yield from _sequence(argument[2])
             yield None
         else:

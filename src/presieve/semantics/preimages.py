@@ -25,6 +25,7 @@ from presieve.ir.sorts import DATE, STRING, TIMESTAMP, strip
 from presieve.ir.terms import App, Lit, Op, Term, float_lit, int_lit, lit, literal_value, string_lit
 from presieve.ir.walk import subterms
 from presieve.semantics.function_meanings import FUNCTIONS, Undefined, first_day
+from presieve.semantics.java_patterns import simplified
 from presieve.semantics.pattern_prefixes import anywhere
 from presieve.semantics.thresholds import AS_SPARK, DOUBLES, MIRRORED, STEPS, threshold
 from presieve.semantics.values import INT_RANGES
@@ -363,7 +364,8 @@ def _zfill(op: Op, computed: App, constant: Lit) -> Term | None:
 def _invert_match_count(op: Op, computed: App, constant: Lit) -> Term | None:
     """The preimage of a number of matches where only their existence is asked."""
     text, pattern, flags = computed.args
-    matches = app(Op.TEXT_MATCHES, text, string_lit(anywhere(str(_text(pattern)))), flags)
+    tested, flags_left = simplified(anywhere(str(_text(pattern))), _number(flags))
+    matches = app(Op.TEXT_MATCHES, text, string_lit(tested), int_lit(flags_left))
     if (op, _number(constant)) in ((Op.SQL_GE, 1), (Op.SQL_GT, 0)):
         return matches
     if (op, _number(constant)) in ((Op.SQL_LT, 1), (Op.SQL_LE, 0), (Op.SQL_EQ, 0)):

@@ -37,9 +37,11 @@ from presieve.ir.terms import (
     int_lit,
     literal_value,
     none_lit,
+    string_lit,
 )
 from presieve.ir.walk import subterms
 from presieve.semantics.interpret import evaluate
+from presieve.semantics.java_patterns import simplified
 from presieve.semantics.operator_meanings import Undefined
 
 
@@ -114,6 +116,14 @@ def apply_function(op: Op, *args: Term) -> Term:
                 sides = ((*args[:i], side, *args[i + 1 :]) for side in (then, otherwise))
                 return ite(test, *(apply_function(op, *side) for side in sides))
     return fold_constants(app(op, *args))
+
+
+def matches_pattern(text: Term, pattern: str, flags: int) -> Term:
+    """Return whether a regular expression of Python fits at the beginning of a text. It is written
+    in its plain form, which Spark has, too, if it has one.
+    """
+    pattern, flags = simplified(pattern, flags)
+    return apply_function(Op.TEXT_MATCHES, text, string_lit(pattern), int_lit(flags))
 
 
 def some(term: Term) -> Term:

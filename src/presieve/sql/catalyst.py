@@ -420,6 +420,7 @@ _VALUE_FUNCTIONS = (
     *(textual.LENGTH, textual.LEFT, textual.SUBSTRING, textual.CONTAINS, textual.STARTS_WITH),
     *(
         textual.REVERSE,
+        textual.RLIKE,
         textual.ENDS_WITH,
         textual.REPLACE,
         textual.TRANSLATE,

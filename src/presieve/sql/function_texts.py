@@ -17,6 +17,7 @@ from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, TIMESTAMP, MapOf, strip
 from presieve.ir.terms import App, Lit, Op, Term, Var, int_lit, string_lit
 from presieve.semantics.fixed_offsets import fixed_offset
+from presieve.semantics.java_patterns import java_pattern, python_pattern
 from presieve.semantics.preimages import starts_with
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.coerce import settle
@@ -91,6 +92,9 @@ def write_any_call(term: App, write: Callable[[Term], str]) -> str | None:
         case App(Op.STRUCT_FIELD, (struct, Lit(_, str() as name))):
             named = isinstance(struct, Var) or getattr(struct, "op", None) is Op.STRUCT_FIELD
             return f"{write(struct)}.{quote(name)}" if named else None
+        case App(Op.TEXT_MATCHES, (text, Lit(_, str() as pattern), Lit(_, 0))):
+            java = java_pattern(pattern)
+            return None if java is None else f"rlike({write(text)}, {write(string_lit(java))})"
         case App(Op.TEXT_PART, (text, separator, Lit(_, int() as place))):
             place += place >= 0
             return f"split_part({write(text)}, {write(separator)}, {place})"
@@ -148,6 +152,15 @@ def _substring(args: Sequence[Term]) -> Term | None:
 
 
 _ALL = int_lit(INT_RANGES["int"][1])
+
+
+def _read_rlike(args: Sequence[Term]) -> Term | None:
+    """Read a test of a constant pattern that Python and Java read alike."""
+    text, java = args
+    plain = python_pattern(str(java.value)) if isinstance(java, Lit) else None
+    if plain is None or isinstance(text, Lit):
+        return None
+    return app(Op.TEXT_MATCHES, text, string_lit(plain), int_lit(0))
 
 
 def _end_reader(op: Op) -> Reader:
@@ -219,6 +232,7 @@ READERS: dict[str, tuple[range, Reader]] = {
     "substr": (range(2, 4), _substring),
     "startswith": (range(2, 3), _prefix),
     "contains": (range(2, 3), _containment_reader(Op.TEXT_CONTAINS)),
+    "rlike": (range(2, 3), _read_rlike),
     "endswith": (range(2, 3), _containment_reader(Op.TEXT_ENDS)),
     "replace": (range(3, 4), _read_replace),
     "translate": (range(3, 4), _read_translate),

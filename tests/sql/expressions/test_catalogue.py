@@ -27,9 +27,9 @@ SCALAR = {e for e in ENTRIES if not e.name.startswith("aggregate.")}
 OF_OPERATORS = "Alias CommonExpressionDef Explode Inline PosExplode SortOrder Stack"
 """Parts of operators, which are no conditions or values."""
 WITHOUT_MEANING = """
-    Abs AddMonths AtLeastNNonNulls CreateArray CreateNamedStruct DateAdd DateDiff DateFormatClass
+    AddMonths AtLeastNNonNulls CreateArray CreateNamedStruct DateAdd DateDiff DateFormatClass
     DateSub DayOfWeek DayOfYear FromUnixTime GetTimestamp InSet IsValidUTF8 LastDay Least Like Lower
-    MillisToTimestamp ParseToDate Quarter RLike Remainder SecondsToTimestamp TimestampAddInterval
+    MillisToTimestamp ParseToDate Quarter Remainder SecondsToTimestamp TimestampAddInterval
     TruncDate TruncTimestamp TryDivide UnixMicros UnixSeconds UnixTimestamp Upper WeekOfYear
     presieve.Between presieve.OneOf
 """

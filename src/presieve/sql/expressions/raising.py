@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from presieve.errors import Declined
+from presieve.semantics.java_patterns import python_pattern
 from presieve.semantics.types import decimal_type
 from presieve.semantics.values import INTEGERS
 from presieve.sql.catalyst import expression
@@ -225,7 +226,11 @@ _EXPRESSION = re.compile(rf"\^?(?:{_ATOM}[*+?]?)*\$?")
 
 
 def _rlike(node: ExprNode) -> bool:
-    return _EXPRESSION.fullmatch(_text(node.children[1]) or "(") is not None
+    """Whether the pattern is surely valid, and no text is too long for Java's stack."""
+    pattern = _text(node.children[1])
+    if pattern is None:
+        return False
+    return bool(_EXPRESSION.fullmatch(pattern)) or python_pattern(pattern) is not None
 
 
 # --- the table ----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ STARTS_WITH = never_raising("StartsWith", 2, sql="startswith")
 ENDS_WITH = never_raising("EndsWith", 2, sql="endswith")
 REVERSE = never_raising("Reverse", 1, sql="reverse")
 LIKE = Entry("Like", 2)
-RLIKE = Entry("RLike", 2)
+RLIKE = Entry("RLike", 2, sql="rlike")
 
 LENGTH = never_raising("Length", 1, sql="length")
 LEFT = never_raising("Left", 2, sql="left")

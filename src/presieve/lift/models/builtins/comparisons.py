@@ -86,6 +86,7 @@ from presieve.semantics.smart_constructors import (
     fold_constants,
     get,
     is_none,
+    matches_pattern,
     or_,
 )
 
@@ -154,8 +155,8 @@ def truth(m: SymbolicMachine, flow: Flow, value: Value) -> Term:
 
 
 def _is_found(findings: FindingsV) -> Term:
-    pattern = string_lit(pattern_prefixes.anywhere(findings.pattern))
-    return apply_function(Op.TEXT_MATCHES, findings.text, pattern, int_lit(findings.flags))
+    pattern = pattern_prefixes.anywhere(findings.pattern)
+    return matches_pattern(findings.text, pattern, findings.flags)
 
 
 def truth_of_term(term: Term) -> Term:

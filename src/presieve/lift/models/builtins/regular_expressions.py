@@ -26,7 +26,7 @@ from presieve.lift.values.symbolic import (
 from presieve.semantics import pattern_prefixes
 from presieve.semantics.function_meanings import compile_pattern
 from presieve.semantics.preimages import of_arguments
-from presieve.semantics.smart_constructors import apply_function
+from presieve.semantics.smart_constructors import apply_function, matches_pattern
 
 _FLAGS = int(re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII | re.UNICODE)
 
@@ -124,8 +124,7 @@ def finding_at(m: SymbolicMachine, flow: Flow, findings: FindingsV, key: Value) 
 def has_match(findings: FindingsV) -> Term:
     """Return whether there is a match."""
     text, pattern, flags = _pattern_of(findings)
-    anywhere = string_lit(pattern_prefixes.anywhere(pattern))
-    return apply_function(Op.TEXT_MATCHES, text, anywhere, int_lit(flags))
+    return matches_pattern(text, pattern_prefixes.anywhere(pattern), flags)
 
 
 def count_findings(findings: FindingsV) -> Term:
@@ -203,8 +202,7 @@ def matches(how: str, pattern: str, flags: int, text: Term) -> Term | None:
             compile_pattern(form, flags)
     except (re.error, ValueError):
         return None
-    parameters = string_lit(tested), int_lit(flags & ~int(re.UNICODE))
-    return apply_function(Op.TEXT_MATCHES, text, *parameters)
+    return matches_pattern(text, tested, flags & ~int(re.UNICODE))
 
 
 def _substitute(call: ModelCall, pattern: str, flags: int, by: Value, text: Value) -> Value | None:

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""Trusted. Regular expressions of Python in a plain form, and in the syntax of Java, which Spark's
+``RLIKE`` takes.
+
+Only whether a text matches counts, so groups only group. The plain form has no flags: letters whose
+case is ignored are sets. Java means the same by all of it but ``.``, ``$``, ``\Z``, ``\d`` and
+``\s``, which are written anew: its ``.`` leaves out more line ends, and its classes have fewer
+characters. There is no plain form of ``\w`` (its characters depend on the version of Unicode, and
+are too many to list), of boundaries of words, references to groups and what looks back, nor of
+groups that are repeated without a limit, for which Java's stack may be too small. Sources:
+``re/_parser.py``; ``java.util.regex.Pattern``.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from presieve.semantics.pattern_prefixes import CODES, parse
+
+_MOST_REPEATED = 100
+"""How often groups may be repeated inside of each other: Java's stack grows with it."""
+_LONGEST = 1_000
+_ANYTHING = r"[\s\S]"
+_ANYWHERE = f"{_ANYTHING}*"
+_CASELESS = {"i": "\u0130\u0131", "s": "\u017f", "k": "\u212a"}
+"""Characters outside of ASCII that equal a letter where case is ignored."""
+_ERRORS = (re.error, RecursionError, OverflowError)
+
+_Ranges = Sequence[tuple[int, int]]
+
+
+class _NoPlainFormError(Exception):
+    """The pattern has a part that is not written in the plain form."""
+
+
+@cache
+def plain_pattern(pattern: str, flags: int) -> str | None:
+    """Return a pattern without flags that matches the same texts at their beginning; None if there
+    is none.
+    """
+    try:
+        form = _write(pattern, flags, _Form())
+        while form.startswith(("^", f"{_ANYWHERE}^")):
+            form = form.removeprefix(_ANYWHERE)[1:]
+        is_stable = _write(form, 0, _Form()) == form
+    except (_NoPlainFormError, *_ERRORS):
+        return None
+    return form if is_stable and len(form) <= _LONGEST else None
+
+
+def simplified(pattern: str, flags: int) -> tuple[str, int]:
+    """Return a pattern and its flags in the plain form, or as they are where there is none."""
+    plain = plain_pattern(pattern, flags)
+    return (pattern, flags) if plain is None else (plain, 0)
+
+
+@cache
+def java_pattern(plain: str) -> str | None:
+    """Return the pattern for Java that is found in the texts which the plain one matches; None if
+    the pattern is not in the plain form.
+    """
+    if plain_pattern(plain, 0) != plain:
+        return None
+    if plain.startswith(_ANYWHERE):
+        return _write(plain.removeprefix(_ANYWHERE), 0, _JavaForm())
+    return f"^(?:{_write(plain, 0, _JavaForm())})"
+
+
+@cache
+def python_pattern(java: str) -> str | None:
+    """Return the plain pattern that a pattern for Java stands for; None if there is none."""
+    is_anchored = java.startswith("^(?:") and java.endswith(")")
+    plain = java[len("^(?:") : -1] if is_anchored else _ANYWHERE + java
+    for short, written in _JavaForm().written().items():
+        plain = plain.replace(written, short)
+    return plain if java_pattern(plain) == java else None
+
+
+def _write(pattern: str, flags: int, form: _Form) -> str:
+    parsed = parse(pattern, flags)
+    return form.sequence(parsed, parsed.state.flags)
+
+
+class _Form:
+    """Writes what Python's parser reads, in the plain form."""
+
+    any_but_line_end = "."
+    end_of_text = r"\Z"
+    end = "$"
+
+    def __init__(self) -> None:
+        self._times = 1
+        """How often the groups around a part are repeated at most."""
+
+    def sequence(self, items: Any, flags: int) -> str:
+        return "".join(self.part(op, argument, flags) for op, argument in items)
+
+    def part(self, op: Any, argument: Any, flags: int) -> str:
+        if op is CODES.LITERAL:
+            return self.characters([(argument, argument)], flags)
+        if op is CODES.NOT_LITERAL:
+            return self.characters([(argument, argument)], flags, is_negated=True)
+        if op is CODES.IN:
+            return self.one_of(argument, flags)
+        if op is CODES.ANY:
+            return _ANYTHING if flags & re.DOTALL else self.any_but_line_end
+        if op is CODES.AT:
+            return self.place(argument, flags)
+        if op is CODES.BRANCH:
+            return f"(?:{'|'.join(self.sequence(branch, flags) for branch in argument[1])})"
+        if op is CODES.SUBPATTERN:
+            _, added, removed, inner = argument
+            return self.sequence(inner, (flags | added) & ~removed)
+        if op in (CODES.MAX_REPEAT, CODES.MIN_REPEAT):
+            least, most, inner = argument
+            return self.repeat(least, most, inner, flags)
+        if op in (CODES.ASSERT, CODES.ASSERT_NOT) and argument[0] == 1:
+            sign = "=" if op is CODES.ASSERT else "!"
+            return f"(?{sign}{self.sequence(argument[1], flags)})"
+        raise _NoPlainFormError
+
+    def place(self, argument: Any, flags: int) -> str:
+        if argument is CODES.AT_BEGINNING_STRING:
+            return "^"
+        if argument is CODES.AT_END_STRING:
+            return self.end_of_text
+        if argument is CODES.AT_BEGINNING and not flags & re.MULTILINE:
+            return "^"
+        if argument is CODES.AT_END and not flags & re.MULTILINE:
+            return self.end
+        raise _NoPlainFormError
+
+    def repeat(self, least: int, most: Any, items: Any, flags: int) -> str:
+        while len(items) == 1 and items[0][0] is CODES.SUBPATTERN:
+            _, added, removed, items = items[0][1]
+            flags = (flags | added) & ~removed
+        is_unlimited = most is CODES.MAXREPEAT
+        if len(items) == 1 and items[0][0] in _SINGLE:
+            inner = self.sequence(items, flags)
+        else:
+            inner = self.group(_MOST_REPEATED + 1 if is_unlimited else most, items, flags)
+        if is_unlimited and least < 2:
+            return inner + "*+"[least]
+        limits = str(least) if most == least else f"{least},{'' if is_unlimited else most}"
+        return f"{inner}{{{limits}}}"
+
+    def group(self, most: int, items: Any, flags: int) -> str:
+        """Write a group that is repeated at most so often."""
+        before, self._times = self._times, self._times * max(most, 1)
+        if self._times > _MOST_REPEATED:
+            raise _NoPlainFormError
+        inner = self.sequence(items, flags)
+        self._times = before
+        is_grouped = len(items) == 1 and items[0][0] is CODES.BRANCH
+        return inner if is_grouped else f"(?:{inner})"
+
+    def one_of(self, items: Any, flags: int) -> str:
+        """Write a set of characters."""
+        is_negated = bool(items) and items[0][0] is CODES.NEGATE
+        members = items[1:] if is_negated else items
+        categories = [argument for op, argument in members if op is CODES.CATEGORY]
+        if {CODES.CATEGORY_SPACE, CODES.CATEGORY_NOT_SPACE} == set(categories) and not is_negated:
+            return _ANYTHING
+        if len(members) == 1 and categories and categories[0] in _OPPOSITES:
+            members, is_negated = [(CODES.CATEGORY, _OPPOSITES[categories[0]])], not is_negated
+        ranges: list[tuple[int, int]] = []
+        short: set[str] = set()
+        for op, argument in members:
+            if op in (CODES.LITERAL, CODES.RANGE):
+                ranges.append(argument if op is CODES.RANGE else (argument, argument))
+            elif argument not in _IN_ASCII:
+                raise _NoPlainFormError
+            elif flags & re.ASCII:
+                ranges += _IN_ASCII[argument]
+            elif argument in _SHORT:
+                short.add(_SHORT[argument])
+            else:
+                raise _NoPlainFormError
+        return self.characters(ranges, flags, short, is_negated=is_negated)
+
+    def characters(
+        self,
+        ranges: _Ranges,
+        flags: int,
+        short: Sequence[str] | set[str] = (),
+        *,
+        is_negated: bool = False,
+    ) -> str:
+        """Write ranges of characters, and classes by their names, as a set."""
+        cased = sorted({r for low, high in ranges for r in _with_case(low, high, flags)})
+        texts = [_escape(low) + (f"-{_escape(high)}" if high > low else "") for low, high in cased]
+        texts += map(self.class_of, sorted(short))
+        if len(cased) == 1 and cased[0][0] == cased[0][1] and not short and not is_negated:
+            return texts[0]
+        return f"[{'^' if is_negated else ''}{''.join(texts)}]"
+
+    def class_of(self, name: str) -> str:
+        return name
+
+
+class _JavaForm(_Form):
+    """Writes the plain form for Java."""
+
+    any_but_line_end = r"[^\n]"
+    end_of_text = r"\z"
+    end = r"(?=\n?\z)"
+
+    def class_of(self, name: str) -> str:
+        return _members(name)
+
+    def written(self) -> dict[str, str]:
+        """Return what is written anew, by what stands for it in the plain form."""
+        return {
+            **{name: _members(name) for name in _SHORT.values()},
+            ".": self.any_but_line_end,
+            "$": self.end,
+            r"\Z": self.end_of_text,
+        }
+
+
+@cache
+def _members(name: str) -> str:
+    """Return the ranges of the characters of a class, as Python has it."""
+    of_class = re.compile(name)
+    ranges: list[tuple[int, int]] = []
+    for match in of_class.finditer("".join(map(chr, range(sys.maxunicode + 1)))):
+        code = match.start()
+        if ranges and ranges[-1][1] == code - 1:
+            ranges[-1] = (ranges[-1][0], code)
+        else:
+            ranges.append((code, code))
+    return "".join(_escape(a) + (f"-{_escape(b)}" if b > a else "") for a, b in ranges)
+
+
+_SINGLE = (CODES.LITERAL, CODES.NOT_LITERAL, CODES.ANY, CODES.IN)
+"""Parts that match one character."""
+_OPPOSITES = {
+    CODES.CATEGORY_NOT_DIGIT: CODES.CATEGORY_DIGIT,
+    CODES.CATEGORY_NOT_SPACE: CODES.CATEGORY_SPACE,
+    CODES.CATEGORY_NOT_WORD: CODES.CATEGORY_WORD,
+}
+_SHORT = {CODES.CATEGORY_DIGIT: r"\d", CODES.CATEGORY_SPACE: r"\s"}
+_IN_ASCII: dict[Any, _Ranges] = {
+    CODES.CATEGORY_DIGIT: ((48, 57),),
+    CODES.CATEGORY_SPACE: ((9, 13), (32, 32)),
+    CODES.CATEGORY_WORD: ((48, 57), (65, 90), (95, 95), (97, 122)),
+}
+
+
+def _with_case(low: int, high: int, flags: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of the characters that are equal to those of a range under these flags."""
+    yield low, high
+    if not flags & re.IGNORECASE:
+        return
+    if high > 127:
+        raise _NoPlainFormError
+    for start, end, shift in ((65, 90, 32), (97, 122, -32)):
+        first, last = max(low, start), min(high, end)
+        if first > last:
+            continue
+        yield first + shift, last + shift
+        if not flags & re.ASCII:
+            letters = (chr(code).lower() for code in range(first, last + 1))
+            yield from ((ord(c), ord(c)) for a in letters for c in _CASELESS.get(a, ""))
+
+
+def _escape(code: int) -> str:
+    if 0xD800 <= code < 0xE000:
+        raise _NoPlainFormError
+    if code < 32 or code == 127:
+        return f"\\x{code:02x}"
+    character = chr(code)
+    if not character.isprintable():
+        if code > 0xFFFF:
+            raise _NoPlainFormError
+        return f"\\u{code:04x}"
+    is_plain = code > 127 or character.isalnum() or character == "_"
+    return character if is_plain else f"\\{character}"
