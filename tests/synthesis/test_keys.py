@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 from tests.support.synthesis.running import RAISES, Row, equal, pipeline
@@ -88,3 +89,16 @@ def test_stronger_ones_are_refuted(prefilter: str) -> None:
     shown = verdict.counterexample
     assert shown is not None
     assert shown.original != shown.optimized
+
+
+def remainder_of_the_larger(h: Any) -> Any:
+    if h is None:
+        return None
+    return max(2**53 + 1, h) % 7 <= -h
+
+
+def test_functions_of_constants_alone_are_computed() -> None:
+    asked: dict[str, Any] = {"schema": "h bigint", "returns": "r boolean", "mode": "row"}
+    found = synthesize(remainder_of_the_larger, "r", **asked)
+    assert not found.declined
+    assert "pmod(9007199254740993" not in found.prefilter
