@@ -36,7 +36,7 @@ from presieve.semantics.consequences import (
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.preimages import EXTENTS, preimage
-from presieve.semantics.smart_constructors import without_options
+from presieve.semantics.smart_constructors import fold_constants, without_options
 from presieve.semantics.thresholds import AS_SPARK, MIRRORED, base_of
 from presieve.semantics.values import INT_RANGES
 from presieve.synthesis.prefilter.predicate_logic import (
@@ -494,11 +494,11 @@ def _operand(term: Term) -> Term | None:
             return None if number is None else app(Op.SQL_FLOAT_DIV, number, divisor)
         case App(Op.INT_FLOORDIV | Op.INT_MOD as op, (x, Lit(_, int() as n) as by)) if n > 0:
             number = _operand(x)
-            return None if number is None else app(DIVIDED[op], number, by)
+            return None if number is None else fold_constants(app(DIVIDED[op], number, by))
         case App(op, args) if op in SIGNATURES:
             operands = [_operand(a) for a in args]
             if None not in operands:
-                return app(op, *(o for o in operands if o is not None))
+                return fold_constants(app(op, *(o for o in operands if o is not None)))
     return None
 
 
