@@ -53,6 +53,7 @@ REALS = ("0.0", "-0.0", "1.0", "0.5", "2.5", "-1.5", "100.0", "0.1", "1e308", "3
 ODD = ('"it\'s"', "'\\\\'", "'%'", "'--'", "'{0}'", "'${x}'", "'a\\nb'", "'`'", "'\\0'")
 TEXTS = (*ODD, "''", "'a'", "'ab'", "' '", "'é'", "'x'", "'-'", "'abc'", "'😀'", "'A'")
 PARTS = ("'a'", "'b'", "' '", "'é'", "'ab'", "''")
+PATTERNS = (r"'^a.?$'", r"'[^a-c\\s]+'", r"'(?i:AB|x)\\d?'", r"'(a|b){2}\\Z'", r"'\\ba'", "'.é'")
 KEYS = ("'a'", "'b'", "''")
 UNREAD = (
     *("str(json.loads({}))", "html.unescape({})", "str(ipaddress.ip_address({}))"),
@@ -143,6 +144,7 @@ class Maker:
         forms = [f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} / {c})", f"({a} / {b})"]
         forms += [f"(-{a})", f"abs({a})", f"({a} * {c})", f"max({a}, {b})", f"min({a}, {c})"]
         forms += [f"({a} ** 2)", f"math.sqrt(abs({a}))", f"math.log({a})", f"math.exp({a})"]
+        forms += [f"({a} // 2.5)", f"({a} % 1)"]
         forms += [f"round({a}, 1)", f"math.atan({a})", f"math.radians({a})"]
         if self.names("int"):
             n = self.value("int", depth)
@@ -204,6 +206,7 @@ class Maker:
         if kind == "string":
             forms += [f"{a}.startswith({self._one(*PARTS)})", f"({self._one(*PARTS)} in {a})"]
             forms += [f"({a} in ('a', 'b', ''))", f"{a}.endswith({self._one(*PARTS)})"]
+            forms += [f"bool(re.{self._one('match', 'search')}({self._one(*PATTERNS)}, {a}))"]
             return self.random.choice(forms)
         low, high = self._leaf(kind, []), self._leaf(kind, [])
         chain = f"({low} {self._one('<', '<=')} {a} {self._one('<', '<=')} {high})"

@@ -186,3 +186,22 @@ def test_bounds_of_mathematics_are_loose_by_a_little() -> None:
     assert (
         find_implied(Op.SQL_GE, app(Op.FLOAT_CALL, x, string_lit("sin")), lit(FLOAT, 0.5)) is None
     )
+
+
+@pytest.mark.random
+def test_whole_quotients_are_bounded_exactly() -> None:
+    random, x = Random(5), Var(Scope.ROW, "x", FLOAT)
+    compared = {Op.SQL_GE: "__ge__", Op.SQL_GT: "__gt__", Op.SQL_LE: "__le__", Op.SQL_LT: "__lt__"}
+    for _ in range(amount(400)):
+        divisor = random.choice((0.1, 1.0, 3.0, 2.5, 10000.0, 1e-9))
+        number = float(random.choice((0, 1, -1, 3, -7, 2.5)))
+        quotient = app(Op.FLOAT_CALL, x, string_lit(f"// {divisor!r}"))
+        near = number * divisor
+        values = [near, math.nextafter(near, math.inf), math.nextafter(near, -math.inf), 0.0, -0.0]
+        values += [near + random.uniform(-2, 2) * divisor for _ in range(5)]
+        for op, name in compared.items():
+            bound = find_implied(op, quotient, lit(FLOAT, number))
+            assert bound is not None
+            for value in values:
+                passes = evaluate(bound, {(Scope.ROW, "x"): value}) is True
+                assert passes == getattr(value // divisor, name)(number), (value, divisor, op)

@@ -169,7 +169,8 @@ class Op(Enum):
     FLOAT_TRUNC = "trunc"
     FLOAT_ROUND = "round"  # to [digits] after the point; infinities and NaN stay
     FLOAT_SQRT = "sqrt"  # of a number that is not negative, or NaN
-    FLOAT_CALL = "math"  # the function of this [name], whose last bits depend on the platform
+    FLOAT_CALL = "math"  # the function of this [name], whose last bits depend on the platform;
+    # also ``// c`` and ``% c`` of a number that is not infinite
     DATE_DAYS = "days"  # since 1970-01-01
     DATE_YEAR = "year"  # in the proleptic calendar, also beyond the dates that Python has
     DATE_MONTH = "month"

@@ -231,18 +231,22 @@ def _call(op: Op, computed: App, constant: Lit) -> Term | None:
     """Bounds for the argument of a function that rises."""
     x, name = computed.args
     number = literal_value(constant)
-    if not isinstance(name, Lit) or name.value not in _RISING or not isinstance(number, float):
+    if not isinstance(name, Lit) or not isinstance(number, float):
         return None
-    if not math.isfinite(number):
+    is_exact = str(name.value).startswith("// ")
+    if not math.isfinite(number) or not (is_exact or name.value in _RISING):
         return None
-    slack = abs(number) * _SLACK + 1e-300
+    slack = 0.0 if is_exact else abs(number) * _SLACK + 1e-300
     conditions = []
     if op in (Op.SQL_EQ, Op.SQL_GE, Op.SQL_GT):
-        low = least(computed, lambda y: y >= number - slack)
+        is_strict = is_exact and op is Op.SQL_GT
+        low = least(computed, lambda y: y > number if is_strict else y >= number - slack)
         conditions += [app(Op.SQL_GE, x, low)] if low is not None else []
     if op in (Op.SQL_EQ, Op.SQL_LE, Op.SQL_LT):
-        high = least(computed, lambda y: y > number + slack)
-        conditions += [app(Op.SQL_LE, x, high)] if high is not None else []
+        reaches_end = is_exact and op is Op.SQL_LT
+        high = least(computed, lambda y: y >= number if reaches_end else y > number + slack)
+        below = Op.SQL_LT if is_exact else Op.SQL_LE
+        conditions += [app(below, x, high)] if high is not None else []
     return sql_conjunction(conditions) if conditions else None
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import operator
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -102,15 +103,42 @@ def signed_square(x: float) -> float:
 
 
 def _call(x: float, name: str) -> float:
-    function = signed_square if name == SQUARE else getattr(math, name)
     try:
-        return float(function(x))
+        return float(_function_of(name)(x))
     except (ValueError, OverflowError):
         raise Undefined(f"math.{name} raises") from None
 
 
+def _function_of(name: str) -> Callable[[float], float]:
+    """The function of this name."""
+    if name == SQUARE:
+        return signed_square
+    sign, _, constant = name.partition(" ")
+    if sign in DIVIDING:
+        divisor, divide = float(constant), DIVIDING[sign]
+        return _require_number(lambda x: divide(x, divisor))
+    function: Callable[[float], float] = getattr(math, name)
+    return function
+
+
+def _require_number(f: Callable[[float], float]) -> Callable[[float], float]:
+    def call_if_not_infinite(x: float) -> float:
+        if math.isinf(x):
+            raise Undefined("the whole quotient of infinity")
+        return f(x)
+
+    return call_if_not_infinite
+
+
 SQUARE = "square"
-"""The name of :func:`signed_square`; all others are functions of the module ``math``."""
+"""The name of :func:`signed_square`."""
+DIVIDING: dict[str, Callable[[float, float], float]] = {
+    "//": operator.floordiv,
+    "%": operator.mod,
+}
+"""The operators in names such as ``// 100.0``, which divide by a positive constant. All other names
+are functions of the module ``math``.
+"""
 
 
 def _at(items: Sequence[Any], place: int) -> Any:

@@ -118,6 +118,18 @@ class Floats:
         return count, max(most, math.fabs(row.x))
 
 
+class WholeQuotients(_Fold):
+    """``//`` and ``%`` of doubles: NaN of infinity."""
+
+    def zero(self):
+        return 0, 0
+
+    def reduce(self, acc, row):
+        steps, odd = acc
+        steps += (row.x // 2.5 >= 1) + (row.x // 3 < -1) + (row.x // 0.1 == 0)
+        return steps, odd + (row.x % 1 == 0) + (row.x % 0.5 > 0.25)
+
+
 class Extremes:
     def zero(self):
         return 0, 0, None

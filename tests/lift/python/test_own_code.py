@@ -99,6 +99,7 @@ CASES = [
     Case(outside_folds.Truths, "n tinyint, s string, f boolean", "o bigint"),
     Case(outside_folds.Errors, "n tinyint, s string", "o bigint"),
     Case(outside_folds.Floats, "x double", "count bigint, most double"),
+    Case(outside_folds.WholeQuotients, "x double NOT NULL", "steps bigint, odd bigint"),
     Case(
         outside_folds.Extremes,
         "n tinyint, m tinyint NOT NULL",

@@ -111,6 +111,10 @@ def _compute(operation: Operation) -> Scalar:
         return _int_binary(operation, a, b)
     if isinstance(op, ast.Pow) and _is_two(b) and not numpy and not _is_wide(a):
         return square_of_float(m, flow, Scalar(to_float(m, flow, a), a.traits))
+    if isinstance(op, ast.FloorDiv | ast.Mod) and not numpy and not _is_wide(a):
+        whole = _divide_whole(a, op, b)
+        if whole is not None:
+            return whole
     if type(op) not in _FLOAT_OPS:
         raise DeclineSignal("unsupported-operation", f"{operator(op)} is unsupported on floats")
     if _still_int(a) and _still_int(b):
@@ -163,6 +167,25 @@ def _power(a: Scalar, b: Scalar) -> Scalar:
             value = base**power
             return Scalar(int_lit(value), LITERAL if abs(value) <= EXACT_INT_BOUND else PLAIN)
     raise DeclineSignal("unsupported-operation", "powers other than ** 2 and ** 3")
+
+
+def _divide_whole(a: Scalar, op: ast.FloorDiv | ast.Mod, b: Scalar) -> Scalar | None:
+    """Evaluate ``x // c`` and ``x % c`` of a double and a positive constant: NaN of infinity."""
+    divisor = literal_value(b.term) if isinstance(b.term, Lit) else None
+    if not isinstance(divisor, int | float) or a.base != FLOAT or a.traits.maybe_int:
+        return None
+    if not 0 < divisor < EXACT_INT_BOUND:
+        return None
+    sign = "//" if isinstance(op, ast.FloorDiv) else "%"
+    call = apply_function(Op.FLOAT_CALL, a.term, string_lit(f"{sign} {float(divisor)!r}"))
+    result = ite(is_infinite_number(a.term), float_lit(float("nan")), call)
+    return Scalar(result, Traits(maybe_nan=True))
+
+
+def is_infinite_number(term: Term) -> Term:
+    """Return whether a double is infinite."""
+    ends = (float_lit(float("inf")), float_lit(float("-inf")))
+    return or_(*(fold_constants(app(Op.PY_EQ, term, end)) for end in ends))
 
 
 def _is_two(value: Scalar) -> bool:

@@ -14,6 +14,7 @@ from presieve.lift.models.builtins import strings
 from presieve.lift.models.builtins.arithmetic import (
     absolute,
     exact_as_float,
+    is_infinite_number,
     square_of_float,
     to_float,
 )
@@ -79,7 +80,7 @@ def is_infinite(call: ModelCall) -> Scalar:
     value = call.m.scalar(call.flow, call.args[0])
     if value.base != FLOAT:
         raise call.decline("unsupported-operation", f"isinf of {describe(value)}")
-    return boolean(_is_infinite(value.term))
+    return boolean(is_infinite_number(value.term))
 
 
 @function("math.isfinite", arguments=1)
@@ -115,7 +116,7 @@ def round_to_whole(call: ModelCall) -> Scalar:
 def convert_to_whole(call: ModelCall, op: Op, value: Scalar) -> Scalar:
     """Convert a float to an integer. NaN raises ValueError, infinity OverflowError."""
     call.m.fail(call.flow, app(Op.IS_NAN, value.term), ValueError)
-    call.m.fail(call.flow, _is_infinite(value.term), OverflowError)
+    call.m.fail(call.flow, is_infinite_number(value.term), OverflowError)
     return Scalar(apply_function(op, value.term))
 
 
@@ -166,7 +167,7 @@ def turn(call: ModelCall) -> Scalar:
     """``math.sin``, ``cos``, ``tan``, ``asin``, ``acos``, ``atan`` and ``tanh``."""
     value = as_double(call)
     if call.name in ("sin", "cos", "tan"):
-        call.m.fail(call.flow, _is_infinite(value.term), ValueError)
+        call.m.fail(call.flow, is_infinite_number(value.term), ValueError)
     elif call.name in ("asin", "acos"):
         sides = _compare(Op.PY_LT, value.term, -1.0), _compare(Op.PY_GT, value.term, 1.0)
         call.m.fail(call.flow, or_(*sides), ValueError)
@@ -230,11 +231,6 @@ def _number(call: ModelCall) -> Scalar:
     if value.base not in (INT, FLOAT):
         raise call.decline("unsupported-operation", f"{call.name} of {describe(value)}")
     return value
-
-
-def _is_infinite(term: Term) -> Term:
-    ends = (float_lit(float("inf")), float_lit(float("-inf")))
-    return or_(*(fold_constants(app(Op.PY_EQ, term, end)) for end in ends))
 
 
 _WHOLE = {"floor": Op.FLOAT_FLOOR, "ceil": Op.FLOAT_CEIL, "trunc": Op.FLOAT_TRUNC}
