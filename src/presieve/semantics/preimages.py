@@ -366,11 +366,11 @@ def _invert_match_count(op: Op, computed: App, constant: Lit) -> Term | None:
     text, pattern, flags = computed.args
     tested, flags_left = simplified(anywhere(str(_text(pattern))), _number(flags))
     matches = app(Op.TEXT_MATCHES, text, string_lit(tested), int_lit(flags_left))
-    if (op, _number(constant)) in ((Op.SQL_GE, 1), (Op.SQL_GT, 0)):
+    asked = op, _number(constant)
+    if asked in ((Op.SQL_GE, 1), (Op.SQL_GT, 0)):
         return matches
-    if (op, _number(constant)) in ((Op.SQL_LT, 1), (Op.SQL_LE, 0), (Op.SQL_EQ, 0)):
-        return app(Op.SQL_NOT, matches)
-    return None
+    is_none = asked in ((Op.SQL_LT, 1), (Op.SQL_LE, 0), (Op.SQL_EQ, 0))
+    return app(Op.SQL_NOT, matches) if is_none else None
 
 
 def _of_int(op: Op, computed: App, constant: Lit) -> Term | None:
@@ -554,20 +554,15 @@ def _square(op: Op, computed: App, constant: Lit) -> Term | None:
         op, number = (Op.SQL_GE, number + 1) if op is Op.SQL_GT else (Op.SQL_LE, number - 1)
     if number < 0 or (op is Op.SQL_GE and number == 0):
         return None
-    root = math.isqrt(number)
+    root = math.isqrt(number - 1) + 1 if op is Op.SQL_GE else math.isqrt(number)
+    low, high = int_lit(-root), int_lit(root)
     match op:
         case Op.SQL_LE:
-            return sql_conjunction(
-                [app(Op.SQL_GE, x, int_lit(-root)), app(Op.SQL_LE, x, int_lit(root))]
-            )
+            return sql_conjunction([app(Op.SQL_GE, x, low), app(Op.SQL_LE, x, high)])
         case Op.SQL_GE:
-            root = math.isqrt(number - 1) + 1
-            return sql_disjunction(
-                [app(Op.SQL_GE, x, int_lit(root)), app(Op.SQL_LE, x, int_lit(-root))]
-            )
+            return sql_disjunction([app(Op.SQL_GE, x, high), app(Op.SQL_LE, x, low)])
         case Op.SQL_EQ if root * root == number:
-            ends = dict.fromkeys((root, -root))
-            return sql_disjunction(app(Op.SQL_EQ, x, int_lit(end)) for end in ends)
+            return sql_disjunction(app(Op.SQL_EQ, x, e) for e in dict.fromkeys((high, low)))
     return None
 
 
