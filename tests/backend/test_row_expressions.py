@@ -457,6 +457,25 @@ def test_integers_beyond_64_bits_without_ansi(spark: SparkSession, arrow: bool) 
     assert rows(made) == rows(out)
 
 
+def _times_nothing(x, y):  # type: ignore[no-untyped-def]
+    return None if x is None or y is None else x * (0 * y) * x
+
+
+def _moved(x, y):  # type: ignore[no-untyped-def]
+    if x is None or y is None or x < 2**62 or y < 2**62:
+        return None
+    return (x + -(2**62)) + (y + -(2**62))
+
+
+@pytest.mark.parametrize("of", [_times_nothing, _moved])
+def test_spark_computes_constants_last(spark: SparkSession, of: Any, arrow: bool) -> None:
+    """In that order a product, or a sum, would overflow (``ReorderAssociativeOperator``)."""
+    rows_of = [(2**62, 2**62 + 3), (3, 4), (-(2**62), -1), (2**62 + 1, 2**62 + 1), (None, 1)]
+    df = spark.createDataFrame(rows_of, "x bigint, y bigint")
+    out = df.select(function(of, "bigint", arrow)("x", "y"))
+    assert rows(better(out)) == rows(out) != RAISES
+
+
 def test_what_is_declined_stays(df: DataFrame, tmp_path: Path) -> None:
     mix = function(_mix, "bigint")
     opaque = function(lambda x: hash(x), "bigint")
