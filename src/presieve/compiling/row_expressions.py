@@ -10,12 +10,15 @@ The text is not trusted: Spark's reading of it is translated back and proved to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
+from itertools import accumulate
 
 from msgspec import Struct
 
 from presieve.errors import DeclineSignal
 from presieve.ir.function_signatures import SIGNATURES
+from presieve.ir.ops import app
 from presieve.ir.sorts import DATE, FLOAT, INT, TIMESTAMP_NTZ, ArrayOf, MapOf, strip
 from presieve.ir.terms import FALSE, App, Lit, Op, Term, Var, literal_value, string_lit
 from presieve.ir.walk import size, subterms
@@ -284,8 +287,32 @@ def _is_null(term: Term) -> bool:
     return isinstance(term, Lit) and term.value is None
 
 
+def _may_overflow_reordered(writer: Writer, term: App) -> bool:
+    """Whether a sum or product may overflow in the order in which Spark computes it: the constants
+    of all sums, or products, inside of each other come last (``ReorderAssociativeOperator``).
+    """
+    operands = list(_operands(term.op, term))
+    others = [o for o in operands if not isinstance(o, Lit)]
+    if term.op is Op.INT_SUB or len(others) == len(operands):
+        return False
+    constants = [o for o in operands if isinstance(o, Lit)]
+    compute = partial(app, term.op)
+    steps = (*accumulate(others, compute), *accumulate(constants, compute))
+    return any(map(writer.is_wide, steps))
+
+
+def _operands(op: Op, term: Term) -> Iterator[Term]:
+    """Yield the operands of sums, or products, inside of each other."""
+    inner = without_options(term)
+    if isinstance(inner, App) and inner.op is op:
+        for argument in inner.args:
+            yield from _operands(op, argument)
+    else:
+        yield term
+
+
 def _sum(writer: Writer, term: App) -> Text:
-    wide = writer.is_wide(term)
+    wide = writer.is_wide(term) or _may_overflow_reordered(writer, term)
     sign, level = _SUMS[term.op]
     left, right = (writer.whole(a, wide) for a in term.args)
     type_ = "bigint"
