@@ -200,7 +200,7 @@ def unsupported_expression_followed(s: pd.Series) -> int:
 def unsupported_operation(v: pd.Series) -> int:
     n = 0
     for x in v:
-        n = n + 1 if x % 3 > 1 else n
+        n = n + 1 if x % -3 > -1 else n
     return n
 
 

@@ -48,7 +48,7 @@ class Opens(Fold):
 
 class Remainder(Fold):
     def reduce(self, acc: Any, row: Any) -> Any:
-        return acc + 1 if row["score"] % 2.0 == 0.0 else acc
+        return acc + 1 if row["score"] % -2.0 == 0.0 else acc
 
 
 class Mistyped(Fold):
