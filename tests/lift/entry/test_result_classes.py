@@ -321,6 +321,22 @@ def added_by_a_key(v: Any) -> Any:
     return numbers[2] if v else numbers[0]
 
 
+class Tracker:
+    """Its method is called as that of a container."""
+
+    def add(self, numbers: list[Any]) -> None:
+        numbers.append(0.5)
+
+
+TRACKER = Tracker()
+
+
+def added_by_an_object(v: Any) -> Any:
+    numbers: list[Any] = [1, 2]
+    TRACKER.add(numbers)
+    return numbers[2] if v else numbers[0]
+
+
 def loop_writes_item(v: Any) -> Any:
     numbers: list[Any] = [1, 2]
     for numbers[0] in (0.5,):
@@ -368,7 +384,15 @@ def _half_or_none(v: Any) -> Any:
 MANY = [
     *(added_to_an_alias, extended, grown_in_place, item_written, slice_written, starred),
     *(added_by_reference, added_by_a_function, added_by_a_library, added_inside, added_by_a_key),
-    *(loop_writes_item, of_pairs_of_two, mixed_constants, key_or_value, of_a_branch, summed),
+    *(
+        added_by_an_object,
+        loop_writes_item,
+        of_pairs_of_two,
+        mixed_constants,
+        key_or_value,
+        of_a_branch,
+        summed,
+    ),
     *(number_or_default, whole_or_half, power, places, changed_inside, in_a_loop, gathered),
     *(formatted, of_none),
 ]
