@@ -229,12 +229,12 @@ class _Inference:
     def _add(self, node: ast.AST, *, is_called: bool) -> None:
         """Note what a node may add to some container. A call that is not known may add anything."""
         match node:
-            case ast.Call(ast.Attribute(_, name), args, []) if (
+            case ast.Call(ast.Attribute(owner, name), args, []) if (
                 len(args) == _ADDING.get(name, -2) + 1
             ):
-                self._added = either(self._added, self.of(args[-1]))
-            case ast.Call(ast.Attribute(_, name), [items], []) if name in _MERGING:
-                self._added = either(self._added, self._items(items))
+                self._added = either(self._added, self.of(args[-1]), self._nothing_of(owner))
+            case ast.Call(ast.Attribute(owner, name), [items], []) if name in _MERGING:
+                self._added = either(self._added, self._items(items), self._nothing_of(owner))
             case ast.Call() if self.of(node) is None:
                 self._added = None
             case ast.Attribute(_, name) if name in _CHANGING and not is_called:
@@ -251,6 +251,10 @@ class _Inference:
                 self._added = None
             case ast.withitem(optional_vars=ast.expr() as target) if _writes_item(target):
                 self._added = None
+
+    def _nothing_of(self, owner: ast.expr) -> Classes | None:
+        """Return no classes; None if the object may be of a class that changes what it is given."""
+        return None if self.of(owner) is None else frozenset()
 
     def _items(self, node: ast.expr) -> Classes | None:
         """Return the classes of what is iterated over."""
