@@ -21,7 +21,7 @@ from typing import TypeAlias
 from presieve.ir.ops import app, negate, sql_conjunction, sql_disjunction
 from presieve.ir.sorts import TIMESTAMP
 from presieve.ir.terms import App, Lit, Op, Term, int_lit, lit, literal_value, string_lit
-from presieve.semantics.function_meanings import FUNCTIONS, SQUARE
+from presieve.semantics.function_meanings import FUNCTIONS, SQUARE, is_whole_quotient
 from presieve.semantics.pattern_prefixes import beginning, part
 from presieve.semantics.preimages import CASELESS, least, starts_with
 from presieve.semantics.values import INT_RANGES
@@ -233,20 +233,32 @@ def _call(op: Op, computed: App, constant: Lit) -> Term | None:
     number = literal_value(constant)
     if not isinstance(name, Lit) or not isinstance(number, float):
         return None
-    is_exact = str(name.value).startswith("// ")
-    if not math.isfinite(number) or not (is_exact or name.value in _RISING):
+    if not math.isfinite(number):
         return None
-    slack = 0.0 if is_exact else abs(number) * _SLACK + 1e-300
+    if is_whole_quotient(str(name.value)):
+        return _quotient(op, computed, number)
+    if name.value not in _RISING:
+        return None
+    slack = abs(number) * _SLACK + 1e-300
     conditions = []
     if op in (Op.SQL_EQ, Op.SQL_GE, Op.SQL_GT):
-        is_strict = is_exact and op is Op.SQL_GT
-        low = least(computed, lambda y: y > number if is_strict else y >= number - slack)
+        low = least(computed, lambda y: y >= number - slack)
         conditions += [app(Op.SQL_GE, x, low)] if low is not None else []
     if op in (Op.SQL_EQ, Op.SQL_LE, Op.SQL_LT):
-        reaches_end = is_exact and op is Op.SQL_LT
-        high = least(computed, lambda y: y >= number if reaches_end else y > number + slack)
-        below = Op.SQL_LT if is_exact else Op.SQL_LE
-        conditions += [app(below, x, high)] if high is not None else []
+        high = least(computed, lambda y: y > number + slack)
+        conditions += [app(Op.SQL_LE, x, high)] if high is not None else []
+    return sql_conjunction(conditions) if conditions else None
+
+
+def _quotient(op: Op, computed: App, number: float) -> Term | None:
+    """The same of ``x // c``, which no platform rounds otherwise."""
+    x, conditions = computed.args[0], []
+    if op in (Op.SQL_EQ, Op.SQL_GE, Op.SQL_GT):
+        low = least(computed, lambda y: y > number if op is Op.SQL_GT else y >= number)
+        conditions += [app(Op.SQL_GE, x, low)] if low is not None else []
+    if op in (Op.SQL_EQ, Op.SQL_LE, Op.SQL_LT):
+        end = least(computed, lambda y: y >= number if op is Op.SQL_LT else y > number)
+        conditions += [app(Op.SQL_LT, x, end)] if end is not None else []
     return sql_conjunction(conditions) if conditions else None
 
 

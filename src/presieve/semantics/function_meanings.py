@@ -15,7 +15,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from presieve.errors import PresieveError
@@ -114,30 +114,35 @@ def _function_of(name: str) -> Callable[[float], float]:
     if name == SQUARE:
         return signed_square
     sign, _, constant = name.partition(" ")
-    if sign in DIVIDING:
-        divisor, divide = float(constant), DIVIDING[sign]
-        return _require_number(lambda x: divide(x, divisor))
+    if sign in _DIVIDING:
+        return partial(_divide, sign, float(constant))
     function: Callable[[float], float] = getattr(math, name)
     return function
 
 
-def _require_number(f: Callable[[float], float]) -> Callable[[float], float]:
-    def call_if_not_infinite(x: float) -> float:
-        if math.isinf(x):
-            raise Undefined("the whole quotient of infinity")
-        return f(x)
+def _divide(sign: str, divisor: float, x: float) -> float:
+    if math.isinf(x):
+        raise Undefined("the whole quotient of infinity")
+    return _DIVIDING[sign](x, divisor)
 
-    return call_if_not_infinite
+
+def name_of_division(sign: str, divisor: float) -> str:
+    """The name of ``x // divisor`` or ``x % divisor``, by a positive constant."""
+    return f"{sign} {divisor!r}"
+
+
+def is_whole_quotient(name: str) -> bool:
+    """Whether this is the name of some ``x // divisor``."""
+    return name.startswith("// ")
 
 
 SQUARE = "square"
 """The name of :func:`signed_square`."""
-DIVIDING: dict[str, Callable[[float, float], float]] = {
+_DIVIDING: dict[str, Callable[[float, float], float]] = {
     "//": operator.floordiv,
     "%": operator.mod,
 }
-"""The operators in names such as ``// 100.0``, which divide by a positive constant. All other names
-are functions of the module ``math``.
+"""The operators in :func:`name_of_division`. All other names are functions of the module ``math``.
 """
 
 

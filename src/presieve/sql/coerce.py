@@ -28,6 +28,7 @@ from presieve.ir.sorts import (
     strip,
 )
 from presieve.ir.terms import TRUE, App, Lit, Op, Term, Var, lit, literal_value, none_lit
+from presieve.semantics.thresholds import MIRRORED
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import EXACT_INT_BOUND, INT_RANGES, text_of, units_of
 from presieve.sql import whole_decimals
@@ -218,8 +219,8 @@ def compare(op: Op, a: Operand, b: Operand, timezone: str) -> Term:
             return _compare_absolute(op, a, fit(b, FLOAT, timezone))
         return each(a, lambda v: compare(op, v, b, timezone))
     if isinstance(b, CaseValue):
-        if b.absolute_of is not None and isinstance(a, Constant) and op in _MIRRORED:
-            return compare(_MIRRORED[op], b, a, timezone)
+        if b.absolute_of is not None and isinstance(a, Constant) and op in MIRRORED:
+            return compare(MIRRORED[op], b, a, timezone)
         return each(b, lambda v: compare(op, a, v, timezone))
     if isinstance(a, AsText) and b == Constant("string", NEGATIVE_ZERO) and op is Op.SQL_EQ:
         return app(Op.SQL_IS_NEGATIVE_ZERO, a.term)
@@ -229,21 +230,12 @@ def compare(op: Op, a: Operand, b: Operand, timezone: str) -> Term:
     return app(op, *pair(a, b, timezone))
 
 
-_MIRRORED = {
-    Op.SQL_EQ: Op.SQL_EQ,
-    Op.SQL_LT: Op.SQL_GT,
-    Op.SQL_LE: Op.SQL_GE,
-    Op.SQL_GT: Op.SQL_LT,
-    Op.SQL_GE: Op.SQL_LE,
-}
-
-
 def _compare_absolute(op: Op, a: CaseValue, bound: Lit) -> Term:
     """``abs(x) op bound`` as comparisons of ``x``: also NaN, whose absolute value it is."""
     value, x = literal_value(bound), a.absolute_of
-    if x is None or op not in _MIRRORED or not isinstance(value, float) or not value >= 0:
+    if x is None or op not in MIRRORED or not isinstance(value, float) or not value >= 0:
         return each(a, lambda v: app(op, v, bound))
-    below = app(_MIRRORED[op], x, lit(FLOAT, -value))
+    below = app(MIRRORED[op], x, lit(FLOAT, -value))
     is_within = op in (Op.SQL_LT, Op.SQL_LE)
     return app(Op.SQL_AND if is_within else Op.SQL_OR, app(op, x, bound), below)
 

@@ -89,21 +89,26 @@ def items_of(classes: Classes | None, added: Classes | None) -> Classes | None:
 
 def item_at(classes: Classes | None, place: int, added: Classes | None) -> Classes | None:
     """Return the classes of the item at a place of a tuple or list."""
-    every = classes if classes is not None else frozenset()
-    tuples = [c for c in every if isinstance(c, Holder) and c.places]
-    if tuples and len(tuples) == len(every - {NONE_CLASS}):
-        return either(*(c.places[place] for c in tuples if -len(c.places) <= place < len(c.places)))
-    return items_of(classes, added)
+    tuples = _places_of(classes)
+    if not tuples:
+        return items_of(classes, added)
+    return either(*(places[place] for places in tuples if -len(places) <= place < len(places)))
 
 
 def unpack(classes: Classes | None, count: int, added: Classes | None) -> list[Classes | None]:
     """Return the classes of so many variables to which such a value is unpacked."""
-    every = classes if classes is not None else frozenset()
-    tuples = [c for c in every if isinstance(c, Holder) and c.places]
-    if tuples and len(tuples) == len(every - {NONE_CLASS}):
-        fitting = [c.places for c in tuples if len(c.places) == count]
-        return [either(*(places[i] for places in fitting)) for i in range(count)]
-    return [items_of(classes, added)] * count
+    tuples = _places_of(classes)
+    if not tuples:
+        return [items_of(classes, added)] * count
+    fitting = [places for places in tuples if len(places) == count]
+    return [either(*(places[i] for places in fitting)) for i in range(count)]
+
+
+def _places_of(classes: Classes | None) -> list[tuple[Classes, ...]]:
+    """Return the places of the tuples that a value may be; none if it may be something else."""
+    every = (classes or frozenset()) - {NONE_CLASS}
+    tuples = [c.places for c in every if isinstance(c, Holder) and c.places]
+    return tuples if len(tuples) == len(every) else []
 
 
 def call_on_items(

@@ -76,10 +76,11 @@ def check_printed(node: ast.expr, value: object, form: str) -> None:
     """Check that the text of a value in this form is short, and depends on nothing else."""
     widths = re.findall(r"\d+", form)
     if type(value) not in _PRINTED or any(int(width) > _WIDEST for width in widths):
-        raise _decline_undecided(node)
+        raise decline_undecided(node)
 
 
-def _decline_undecided(node: ast.expr) -> UndecidedSignal:
+def decline_undecided(node: ast.expr) -> UndecidedSignal:
+    """Return the signal that an expression is no constant."""
     return UndecidedSignal(f"it is {ast.unparse(node)}, which is not a constant expression")
 
 
@@ -95,7 +96,7 @@ def call_function(
     if any(function is f for f in _FUNCTIONS):
         return _call_builtin(node, function, values, named)
     if any(type(v) not in PLAIN_TYPES for v in values):
-        raise _decline_undecided(node)
+        raise decline_undecided(node)
     if is_duration(function) or function is re.compile:
         return _make(function, *values, **named)
     if function is decimal.Decimal and not named:
@@ -104,7 +105,7 @@ def call_function(
     texts = [v for v in values if isinstance(v, str)]
     if is_calendar(function) and not named and all(text[:4].isdigit() for text in texts):
         return _make(function, *values)
-    raise _decline_undecided(node)
+    raise decline_undecided(node)
 
 
 def _make(function: object, *arguments: object, **named: object) -> object:
@@ -120,14 +121,14 @@ def _call_builtin(
         items = values[0].items if isinstance(values[0], Unordered) else values[0]
         if type(items) in SET_TYPES or isinstance(values[0], Unordered):
             if function is sorted and not is_orderless(tuple(items)):  # type: ignore[arg-type]
-                raise _decline_undecided(node)
+                raise decline_undecided(node)
             return _make(function, items)
     for value in values:
         shows_order = type(value) in SET_TYPES and len(value) > 1  # type: ignore[arg-type]
         if shows_order or type(value) not in (*PLAIN_TYPES, *ITERATED):
-            raise _decline_undecided(node)
+            raise decline_undecided(node)
         if type(value) is range and len(value) > _WIDEST:
-            raise _decline_undecided(node)
+            raise decline_undecided(node)
     return _make(function, *values, **named)
 
 
@@ -140,13 +141,13 @@ def call_method(
     is_of_class = owner is dict and name == "fromkeys"
     is_of_class |= is_calendar(owner) and name == "fromisoformat"
     if any(type(v) not in PLAIN_TYPES for v in values):
-        raise _decline_undecided(node)
+        raise decline_undecided(node)
     if is_of_class and not any(type(v) in SET_TYPES for v in values):
         return _make(getattr(owner, name), *values, **named)
     if type(owner) is str and name == "format":
         return _format(node, owner, values, named)
     if name not in _METHODS.get(type(owner), ()):
-        raise _decline_undecided(node)
+        raise decline_undecided(node)
     return _make(getattr(owner, name), *values, **named)
 
 
@@ -155,7 +156,7 @@ def _format(
 ) -> str:
     for _, field, spec, conversion in Formatter().parse(form):
         if (field and not field.isalnum()) or conversion or "{" in (spec or ""):
-            raise _decline_undecided(node)
+            raise decline_undecided(node)
         for value in (*values, *named.values()):
             check_printed(node, value, spec or "")
     return form.format(*values, **named)

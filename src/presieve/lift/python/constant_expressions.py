@@ -13,13 +13,13 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from presieve.lift.python.bindings import UndecidedSignal
 from presieve.lift.python.constant_calls import (
     ITERATED,
     Unordered,
     call_function,
     call_method,
     check_printed,
+    decline_undecided,
     is_orderless,
 )
 from presieve.lift.python.constants import LIBRARY_CONSTANTS, NUMBER_TYPES, PLAIN_TYPES, SET_TYPES
@@ -67,14 +67,10 @@ def compute_constant(node: ast.expr, look: Look) -> object:
     try:
         value = _Evaluation(look).value(node)
     except failures as error:
-        raise _decline_undecided(node) from error
+        raise decline_undecided(node) from error
     if isinstance(value, Unordered):
-        raise _decline_undecided(node)
+        raise decline_undecided(node)
     return value
-
-
-def _decline_undecided(node: ast.expr) -> UndecidedSignal:
-    return UndecidedSignal(f"it is {ast.unparse(node)}, which is not a constant expression")
 
 
 class _Evaluation:
@@ -109,13 +105,13 @@ class _Evaluation:
                 return self._comprehension(node)
             case ast.Call():
                 return self._call(node)
-        raise _decline_undecided(node)
+        raise decline_undecided(node)
 
     def _plain(self, node: ast.expr) -> object:
         """Evaluate an operand, whose type must be one of Python's own."""
         value = self.value(node)
         if type(value) not in PLAIN_TYPES:
-            raise _decline_undecided(node)
+            raise decline_undecided(node)
         return value
 
     # --- names and displays ---------------------------------------------------------------
@@ -125,7 +121,7 @@ class _Evaluation:
         path = ast.unparse(node)
         head = path.partition(".")[0]
         if head in self._variables or not all(part.isidentifier() for part in path.split(".")):
-            raise _decline_undecided(node)
+            raise decline_undecided(node)
         owner = self._look(path.rpartition(".")[0])
         constants = LIBRARY_CONSTANTS.get(getattr(owner, "__name__", ""), {})
         return constants[node.attr] if node.attr in constants else self._look(path)
@@ -148,7 +144,7 @@ class _Evaluation:
                 continue
             merged = self._plain(value)
             if not isinstance(merged, dict):
-                raise _decline_undecided(node)
+                raise decline_undecided(node)
             entries.update(merged)
         return entries
 
@@ -159,7 +155,7 @@ class _Evaluation:
         form = "" if node.format_spec is None else str(self.value(node.format_spec))
         value = self._plain(node.value)
         if node.conversion != -1:
-            raise _decline_undecided(node)
+            raise decline_undecided(node)
         check_printed(node, value, form)
         return format(value, form)
 
@@ -183,7 +179,7 @@ class _Evaluation:
         for sign, operand in zip(node.ops, node.comparators, strict=True):
             b = self._plain(operand)
             if type(sign) not in _COMPARED:
-                raise _decline_undecided(node)
+                raise decline_undecided(node)
             if not _COMPARED[type(sign)](a, b):
                 return False
             a = b
@@ -205,18 +201,18 @@ class _Evaluation:
         if isinstance(value, Unordered):
             return value
         if type(value) not in ITERATED or (type(value) is range and len(value) > _MOST_STEPS):
-            raise _decline_undecided(node)
+            raise decline_undecided(node)
         items: tuple[object, ...] = tuple(value)  # type: ignore[arg-type]
         self._steps += len(items)
         if self._steps > _MOST_STEPS:
-            raise _decline_undecided(node)
+            raise decline_undecided(node)
         return Unordered(items) if type(value) in SET_TYPES and len(items) > 1 else items
 
     def _ordered_items(self, node: ast.expr) -> Sequence[object]:
         """Return the items, if their order is the same in any process."""
         items = self._items(node)
         if isinstance(items, Unordered):
-            raise _decline_undecided(node)
+            raise decline_undecided(node)
         return items
 
     def _comprehension(
@@ -227,11 +223,11 @@ class _Evaluation:
         if isinstance(node, ast.DictComp):
             entries = {self.value(node.key): self.value(node.value) for _ in rounds}
             if not is_ordered[0]:
-                raise _decline_undecided(node)
+                raise decline_undecided(node)
             return entries
         items = [self.value(node.elt) for _ in rounds]
         if not is_ordered[0] and not is_orderless(items):
-            raise _decline_undecided(node)
+            raise decline_undecided(node)
         if isinstance(node, ast.SetComp):
             return set(items)
         return items if is_ordered[0] else Unordered(tuple(items))
@@ -262,14 +258,14 @@ class _Evaluation:
                 for inner, part in zip(targets, value, strict=True):
                     self._bind(inner, part)
             case _:
-                raise _decline_undecided(target)
+                raise decline_undecided(target)
 
     # --- calls ----------------------------------------------------------------------------
 
     def _call(self, node: ast.Call) -> object:
         named = {k.arg: self._plain(k.value) for k in node.keywords if k.arg is not None}
         if len(named) != len(node.keywords):
-            raise _decline_undecided(node)
+            raise decline_undecided(node)
         method = node.func
         owner = self.value(method.value) if isinstance(method, ast.Attribute) else None
         if isinstance(method, ast.Attribute) and type(owner) in PLAIN_TYPES:
@@ -298,7 +294,7 @@ def _apply_unary(node: ast.expr, op: ast.unaryop, value: object) -> object:
                 return -value
             case ast.UAdd():
                 return +value
-    raise _decline_undecided(node)
+    raise decline_undecided(node)
 
 
 def _apply_binary(node: ast.expr, op: ast.operator, a: object, b: object) -> object:
@@ -317,4 +313,4 @@ def _apply_binary(node: ast.expr, op: ast.operator, a: object, b: object) -> obj
         is_small = -_MOST < a < _MOST and -_MOST < b < _MOST  # nor NaN
         if is_small and (abs(b) <= 64 or not isinstance(op, ast.Pow)):
             return _ON_NUMBERS[type(op)](a, b)
-    raise _decline_undecided(node)
+    raise decline_undecided(node)

@@ -24,7 +24,7 @@ from presieve.lift.models.builtins.bit_flags import bitwise
 from presieve.lift.reason_words import operator
 from presieve.lift.values.ranges import Ranges
 from presieve.lift.values.symbolic import LITERAL, PLAIN, Scalar, Traits, Value, describe
-from presieve.semantics.function_meanings import SQUARE
+from presieve.semantics.function_meanings import SQUARE, name_of_division
 from presieve.semantics.smart_constructors import (
     and_,
     apply_function,
@@ -177,7 +177,8 @@ def _divide_whole(a: Scalar, op: ast.FloorDiv | ast.Mod, b: Scalar) -> Scalar | 
     if not 0 < divisor < EXACT_INT_BOUND:
         return None
     sign = "//" if isinstance(op, ast.FloorDiv) else "%"
-    call = apply_function(Op.FLOAT_CALL, a.term, string_lit(f"{sign} {float(divisor)!r}"))
+    name = name_of_division(sign, float(divisor))
+    call = apply_function(Op.FLOAT_CALL, a.term, string_lit(name))
     result = ite(is_infinite_number(a.term), float_lit(float("nan")), call)
     return Scalar(result, Traits(maybe_nan=True))
 
