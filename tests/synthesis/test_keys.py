@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
 from typing import Any
 
@@ -102,3 +103,26 @@ def test_functions_of_constants_alone_are_computed() -> None:
     found = synthesize(remainder_of_the_larger, "r", **asked)
     assert not found.declined
     assert "pmod(9007199254740993" not in found.prefilter
+
+
+def is_number_of_larger(x: Any, n: Any) -> Any:
+    chosen = x if n > 5 else None
+    return chosen is not None and not math.isnan(chosen)
+
+
+def is_number_or_raises(x: Any, n: Any) -> Any:
+    chosen = x if n > 5 else None
+    return not math.isnan(chosen)
+
+
+@pytest.mark.parametrize(
+    ("function", "prefilter"),
+    [
+        (is_number_of_larger, "n > 5 AND x IS NOT NULL AND NOT isnan(x)"),
+        (is_number_or_raises, "NOT isnan(x)"),
+    ],
+)
+def test_nan_is_asked_of_a_value_that_may_be_missing(function: Any, prefilter: str) -> None:
+    asked: dict[str, Any] = {"schema": "x double, n bigint", "returns": "r boolean", "mode": "row"}
+    found = synthesize(function, "r", **asked)
+    assert (found.kind, found.prefilter) == ("exact", prefilter)

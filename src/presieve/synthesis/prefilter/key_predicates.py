@@ -158,7 +158,8 @@ def _atom(op: Op, args: tuple[Term, ...], wanted: bool) -> Term:
             return _cases(test, _atom(op, then, wanted), _atom(op, otherwise, wanted))
     is_some = isinstance(args[0], App) and args[0].op is Op.SOME
     args = tuple(_bare(a) for a in args)
-    if op in AS_SPARK and any(isinstance(a, Lit) and a.value is None for a in args):
+    of_values = op in AS_SPARK or op is Op.IS_NAN
+    if of_values and any(isinstance(a, Lit) and a.value is None for a in args):
         return SQL_FALSE  # Python has raised, or does not evaluate this
     folded = _constant_value(app(op, *args)) if not variables(*args) else None
     if folded is not None:
