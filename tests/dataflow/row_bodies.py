@@ -93,6 +93,19 @@ ALONE = (
         r"pattern = re.compile(r'b|(\d)')", "pdf['r'] = pdf['s'].str.extract(pattern, expand=False)"
     ),
     ("pdf['r'] = pd.to_datetime(pdf['c']).dt.day_name()", "string"),
+    ("pdf = pdf.assign(x=pdf['x'] * 2, r=pdf['x'] + 1)", "double"),
+    ("pdf = pdf.assign(s=pdf['s'].str.upper(), r=lambda t: t['s'])", "string"),
+    (r"pdf = pd.concat([pdf, pdf['s'].str.extract(r'(?P<r>\w)')], axis=1)", "string"),
+    (r"pdf['r'] = pdf['s'].str.extract(r'(?P<first>\w)(?P<q>\w?)')['q']", "string"),
+    lines(
+        "parts = pdf['s'].str.lower().str.extract(r'^(?P<r>[a-z])(?P<q>[b-z]?)')",
+        "pdf = pd.concat([pdf[['k', 'x']], parts], axis='columns')",
+    ),
+    lines("r = pdf['x'].rename('r')", "pdf = pd.concat([pdf[['k']], r], axis=1)", type_="double"),
+    lines(
+        "pdf = pdf[pdf['x'] > 0]",
+        "pdf = pd.concat([pdf[['k']], pdf['s'].str.extract('(?P<r>a|b)')], axis=1)",
+    ),
     (
         "pdf = pd.DataFrame([{'k': r['k'], 'r': r['x'] * 2} for r in pdf.to_dict('records')])",
         "double",
@@ -159,6 +172,24 @@ _OTHER_ROWS = (
     lines("pdf = pdf.query('x >= x.mean()')", "pdf['r'] = 'z'"),
     lines(
         "seen = [v for v in pdf['x']]", "pdf['r'] = [seen.index(v) for v in pdf['x']]", type_="int"
+    ),
+)
+_SIDE_BY_SIDE = (
+    lines(
+        "q = pdf.sort_values('x')[['x']].reset_index(drop=True)",
+        "q.columns = ['r']",
+        "pdf = pd.concat([pdf[['k']], q], axis=1)",
+        type_="double",
+    ),
+    lines(
+        "q = pdf[['x']].rename(columns={'x': 'r'})[pdf['x'] > 1].reset_index(drop=True)",
+        "pdf = pd.concat([pdf[['k']], q], axis=1)",
+        type_="double",
+    ),
+    lines(
+        "q = pdf['x'].shift().rename('r')",
+        "pdf = pd.concat([pdf[['k']], q], axis=1)",
+        type_="double",
     ),
 )
 _DEFAULTS = (
@@ -248,4 +279,4 @@ TYPED = (
 )
 """By themselves only if no integer is NULL: pandas has types of its own for integers beside one."""
 
-TOGETHER = (*_OTHER_ROWS, *_DEFAULTS, *_STATE, *_TYPES)
+TOGETHER = (*_OTHER_ROWS, *_SIDE_BY_SIDE, *_DEFAULTS, *_STATE, *_TYPES)

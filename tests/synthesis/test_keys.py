@@ -111,7 +111,7 @@ def is_number_of_larger(x: Any, n: Any) -> Any:
 
 
 def is_number_or_raises(x: Any, n: Any) -> Any:
-    chosen = x if n > 5 else None
+    chosen: Any = x if n > 5 else None
     return not math.isnan(chosen)
 
 

@@ -187,28 +187,35 @@ ROWS = frozenset(("slice",))
 def set_column(
     a: Analysis, s: AnalysisState, owner: Ref, name: str, stored: tuple[Value, ast.AST]
 ) -> None:
-    """Assign ``table[name] = value``.
+    """Assign ``table[name] = value``. If pandas writes into the old column, everything that shares
+    its memory sees it.
+    """
+    old = dict(s.table_at(owner).columns).get(name)
+    if old is not None:
+        s.overwrite(old.memory)
+        a.changes(old.memory, stored[1], f"assigning the column {name}")
+    put_column(a, s, owner, name, stored)
+
+
+def put_column(
+    a: Analysis, s: AnalysisState, owner: Ref, name: str, stored: tuple[Value, ast.AST]
+) -> None:
+    """Assign a column of a table that shares no memory, such as a new copy.
 
     A table without rows takes those of a list or a Series, and its other columns are then empty.
-    If pandas writes into the old column, everything that shares its memory sees it.
     """
     value, node = stored
     items = s.items(value)
     if items is not None and items.each is not None and not items.some:
         a.observe(s, value, node, f"the column {name} is given a list")
         value = column_of_items(items, name)
-    table = s.table_at(owner)
     a.changes(owner.places, node, f"assigning the column {name}")
-    old = dict(table.columns).get(name)
-    if old is not None:
-        s.overwrite(old.memory)
-        a.changes(old.memory, node, f"assigning the column {name}")
     table = s.table_at(owner)
     labelled = isinstance(value, AbstractColumn) and value.labelled and value.rows is not None
     if table.empty and labelled and isinstance(value, AbstractColumn):
         # The table takes the labels of the Series.
         bare = not table.columns and table.rest is None
-        alone = bare and _are_rows_alone(s, value)
+        alone = bare and are_rows_alone(s, value)
         table = replace(table, rows=value.rows, index=value.index, rowwise=alone)
         s.update(owner, table)
     new_column = column_for(table, name, value)
@@ -225,7 +232,7 @@ def set_column(
     a.hides_cells(s, stored[0])
 
 
-def _are_rows_alone(s: AnalysisState, column: AbstractColumn) -> bool:
+def are_rows_alone(s: AnalysisState, column: AbstractColumn) -> bool:
     """Whether it depends on each row alone if it is among those of a column, as a table says that
     has the same rows.
     """

@@ -29,6 +29,7 @@ from presieve.dataflow.abstract_values import (
     reach_of,
 )
 from presieve.dataflow.analysis_state import AnalysisState, join_states
+from presieve.dataflow.assignments import are_rows_alone
 from presieve.dataflow.by_row.row_closures import is_closed_function, loosen
 from presieve.dataflow.context import EvaluatedCall, Given, constant_of
 from presieve.dataflow.iteration import column_of_scalars, scalar_of
@@ -305,21 +306,40 @@ def _split(call: EvaluatedCall) -> Value | None:
 
 @transfer("column", "extract")
 def _extract(call: EvaluatedCall) -> Value | None:
-    """What the one group of a pattern matches in each text."""
+    """What the groups of a pattern match in each text: a column if there is one and ``expand`` is
+    false, else a table with a column for each, if all of them are named.
+    """
     column, pattern = own_column(call), constant_of(call.s, call.args[0]) if call.args else None
-    alone = len(call.args) == len(call.named) == 1 and call.constant(2, "expand") is False
-    if not alone or column.mixed or _count_groups(pattern) != 1:
+    groups = _names_of_groups(pattern)
+    expand = call.constant(2, "expand", default=True)
+    plain = len(call.args) == 1 and call.named.keys() <= {"expand"} and not column.mixed
+    if not plain or not groups or not isinstance(expand, bool):
+        return _make_opaque(call)
+    part = replace(_of_values(column, ""), rowwise=column.rowwise, text=column.text)
+    if len(groups) == 1 and not expand:
+        call.observe_arguments(".extract() reads its arguments")
+        return part
+    named = [g for g in groups if g is not None]
+    if len(named) < len(groups):
         return _make_opaque(call)
     call.observe_arguments(".extract() reads its arguments")
-    return replace(_of_values(column, ""), rowwise=column.rowwise, text=column.text)
+    columns = tuple((n, replace(part, name=n)) for n in named)
+    alone = are_rows_alone(call.s, column)
+    return call.s.make(
+        call.site(), lambda _: Table(columns, column.rows, rowwise=alone, index=column.index)
+    )
 
 
-def _count_groups(pattern: object) -> int | None:
-    """The number of groups of a constant pattern; None if it is none."""
+def _names_of_groups(pattern: object) -> list[str | None]:
+    """The names of a constant pattern's groups, None for one without; nothing if it is none."""
     try:
-        return re.compile(pattern).groups if isinstance(pattern, str | re.Pattern) else None
+        compiled = re.compile(pattern) if isinstance(pattern, str | re.Pattern) else None
     except re.error:
-        return None
+        return []
+    if compiled is None:
+        return []
+    names = {number: name for name, number in compiled.groupindex.items()}
+    return [names.get(n) for n in range(1, compiled.groups + 1)]
 
 
 @transfer("column", "get")

@@ -13,11 +13,13 @@ from presieve.dataflow.abstract_values import (
     NO_KEYS,
     AbstractColumn,
     AllocationSite,
+    Items,
     Mixed,
     Table,
     Value,
     join_columns,
 )
+from presieve.dataflow.assignments import are_rows_alone
 from presieve.dataflow.context import EvaluatedCall, names_of_columns
 from presieve.dataflow.transfer_functions import find_transfer, transfer
 from presieve.records import replace
@@ -166,11 +168,11 @@ def _concatenate(call: EvaluatedCall) -> Value | None:
     """Stack the rows of all tables. A column that a table lacks has gaps."""
     if not call.args or call.named.keys() - {"ignore_index", "axis", "sort", "copy"}:
         return None
-    if call.constant(1, "axis", default=0) not in (0, "index"):
-        return None
     items = call.s.items(call.args[0])
     if items is None or items.kind != "list":
         return None
+    if call.constant(1, "axis", default=0) not in (0, "index"):
+        return _put_side_by_side(call, items)
     parts = items.fixed if items.fixed is not None else (items.element,)
     table_of_parts = [None if p is None else call.s.table(p) for p in parts]
     tables = [t for t in table_of_parts if t is not None]
@@ -197,6 +199,36 @@ def _concatenate(call: EvaluatedCall) -> Value | None:
                 # The gaps, and so its type, depend on the other tables.
                 call.a.reads(column.unread, "one of the tables does not have it", call.node)
     return call.s.make(call.site(), make)
+
+
+def _put_side_by_side(call: EvaluatedCall, items: Items) -> Value | None:
+    """``concat(parts, axis=1)`` of listed tables and columns that have the same rows, by label."""
+    axis = call.constant(1, "axis", default=0)
+    if axis not in (1, "columns") or call.named.keys() - {"axis"} or not items.fixed:
+        return None
+    tables: list[Table] = []
+    for part in items.fixed:
+        table = call.s.table(part)
+        if isinstance(part, AbstractColumn) and part.labelled and part.name is not None:
+            alone = are_rows_alone(call.s, part)
+            table = Table(((part.name, part),), part.rows, rowwise=alone, index=part.index)
+        if table is None or table.rest is not None:
+            return None
+        tables.append(table)
+    columns = [c for t in tables for c in t.columns]
+    rows = tables[0].rows
+    same = all(t.rows == rows for t in tables) and rows is not None and not rows.older
+    if not same or len(dict(columns)) < len(columns):
+        return None
+    joined = Table(
+        tuple(columns),
+        rows,
+        filled=any(t.filled for t in tables),
+        rowwise=all(t.rowwise for t in tables),
+        sure=all(t.sure for t in tables),
+        index=tables[0].index,
+    )
+    return call.s.make(call.site(), lambda _: joined)
 
 
 def _stack_columns(

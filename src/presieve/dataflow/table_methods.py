@@ -34,7 +34,7 @@ from presieve.dataflow.abstract_values import (
     is_fixed,
 )
 from presieve.dataflow.analysis_state import NEW
-from presieve.dataflow.assignments import drop_columns, set_column
+from presieve.dataflow.assignments import drop_columns, put_column, set_column
 from presieve.dataflow.by_row.queries import compared_columns, is_by_row
 from presieve.dataflow.by_row.row_closures import is_closed_function
 from presieve.dataflow.by_row.row_subsets import rows_of, series_of
@@ -418,7 +418,7 @@ def _assign(call: EvaluatedCall) -> Value | None:
         value = argument
         if isinstance(argument, Function):
             value = call.a.evaluator.follow_call(call, argument, Given([copy], {}, call.node))
-        set_column(call.a, call.s, copy, name, (value, call.node))
+        put_column(call.a, call.s, copy, name, (value, call.node))
     return copy
 
 
