@@ -65,6 +65,8 @@ MODULES = ("datetime", "html", "ipaddress", "json", "math", "re")
 """What functions use."""
 RAISES = object()
 """The result of a function that raises."""
+EMPTY = {"ints": "[]", "texts": "[]", "map": "{}"}
+"""What stands for an array or a map without elements, by kind."""
 CHECKED = 0.8
 """How often an argument is asked for None."""
 
@@ -134,6 +136,7 @@ class Maker:
             ]
         forms += [f"{e}[{self._one('0', '1', '-1')}]" for e in self.names("ints")]
         forms += [f"{f}({e})" for e in self.names("ints") for f in ("len", "sum", "max")]
+        forms += [f"len({w} or [])" for w in self.names("texts")]
         forms += [f"sum(1 for q in {e} if q in (1, 7))" for e in self.names("ints")]
         forms += [f"{k}.get({self._one(*KEYS)}, {self._one(*WHOLE)})" for k in self.names("map")]
         forms += [f"{k}[{self._one(*KEYS)}]" for k in self.names("map")]
@@ -217,6 +220,7 @@ class Maker:
         """Conditions on arrays, maps and moments."""
         tests = [f"({n} in {e})" for e in self.names("ints") for n in ("0", "7")]
         tests += [f"any(q > 1 for q in {e})" for e in self.names("ints")]
+        tests += [f"any(q > 1 for q in {e} or [])" for e in self.names("ints")]
         tests += [f"({t} in {w})" for w in self.names("texts") for t in ("'a'", "''")]
         tests += [f"({t} in {k})" for k in self.names("map") for t in KEYS]
         tests += [f"bool({x})" for kind in ("ints", "texts", "map") for x in self.names(kind)]
@@ -285,8 +289,20 @@ class Maker:
         self.lines.append(f"    except {self._one(*CAUGHT)}:")
         self.lines.append(f"        return {self._one('None', self._leaf(kind, []))}")
 
+    def _replaced_by_empty(self, name: str) -> list[str]:
+        """Statements that put an empty list or dict in place of an argument, mostly for None."""
+        empty = EMPTY[self.arguments[name]]
+        test = self._one(f"{name} is None", f"not {name}", self.condition(1))
+        return self._one(
+            f"    {name} = {name} or {empty}",
+            f"    if {test}:\n        {name} = {empty}",
+            f"    {name} = {empty} if {test} else {name}",
+        ).split("\n")
+
     def checks(self, kind: str) -> None:
         """Mostly, arguments are asked for None first."""
+        for name in [n for k in EMPTY for n in self.names(k) if self.random.random() < 0.4]:
+            self.lines += self._replaced_by_empty(name)
         asked = [n for n in self.arguments if self.random.random() < CHECKED]
         if asked and self.random.random() < 0.4:
             asked = [" is None or ".join(asked)]

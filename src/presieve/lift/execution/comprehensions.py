@@ -196,10 +196,10 @@ def _over_array(call: ModelCall) -> Value | None:
     """Evaluate a reduction of a column's array; None for other sources."""
     m, flow, (of,) = call.m, call.flow, call.node.args
     source = of.generators[0].iter if isinstance(of, ast.GeneratorExp | ast.ListComp) else of
-    if not isinstance(source, ast.Name | ast.Attribute | ast.Subscript):
+    if not isinstance(source, ast.Name | ast.Attribute | ast.Subscript | ast.BoolOp):
         return None
     array = m.evaluate(source, flow)
-    if not isinstance(array, Scalar) or not composite_values.is_composite(array):
+    if not composite_values.is_composite(array):
         return None
     value = composite_values.evaluate_reduction(call, array, of)
     if value is None:

@@ -442,7 +442,7 @@ def _part_of_value(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> 
             return word or regular_expressions.finding_at(m, flow, value, key)
         case Scalar() if value.base == STRING:
             return strings.character(m, flow, value, key)
-        case Scalar() if composite_values.is_composite(value):
+        case _ if composite_values.is_composite(value):
             return composite_values.item(m, flow, value, key)
     return None
 

@@ -25,6 +25,7 @@ from presieve.lift.values.symbolic import (
     OTHER,
     ColumnV,
     DictV,
+    ElementsV,
     GrowingV,
     InnerFunctionV,
     LengthV,
@@ -159,11 +160,30 @@ def join_branches(
 
 
 def _read_replaced_columns(m: SymbolicMachine, then: Flow, otherwise: Flow) -> None:
-    """Read columns that one of two paths has replaced: ``if s is None: s = ""``."""
+    """Read columns that one of two paths has replaced: ``if s is None: s = ""``, or ``s = []``."""
     for name in then.env.keys() & otherwise.env.keys():
-        a, b = then.env[name], otherwise.env[name]
-        if a != b and isinstance(a, ColumnV | Scalar) and isinstance(b, ColumnV | Scalar):
+        values = then.env[name], otherwise.env[name]
+        if (
+            not any(isinstance(v, ColumnV | Scalar | ElementsV) for v in values)
+            or values[0] == values[1]
+        ):
+            continue
+        a, b = (_empty_contents(m, p, v) for p, v in zip((then, otherwise), values, strict=True))
+        if isinstance(a, _REPLACED) and isinstance(b, _REPLACED):
             then.env[name], otherwise.env[name] = m.force(a, then), m.force(b, otherwise)
+
+
+_REPLACED = (ColumnV, Scalar, ElementsV, ListV, DictV)
+
+
+def _empty_contents(m: SymbolicMachine, flow: Flow, value: Value) -> Value:
+    """Return the contents of an empty list or dict to which nothing else refers; every other value
+    as it is. The variables of callers are not visible inside calls and loops.
+    """
+    if not isinstance(value, RefV) or m.depth or m.frame.loops or uses(flow, value) != 1:
+        return value
+    held = flow.heap[value.number]
+    return held if held in (ListV(()), DictV((), ())) else value
 
 
 def _unite(m: SymbolicMachine, then: Flow, orelse: Flow) -> None:

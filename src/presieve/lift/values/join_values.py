@@ -8,7 +8,16 @@ from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Decimal, Sort
+from presieve.ir.sorts import (
+    FLOAT,
+    INT,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    ArrayOf,
+    Decimal,
+    MapOf,
+    Sort,
+)
 from presieve.ir.terms import (
     FALSE,
     TRUE,
@@ -30,6 +39,7 @@ from presieve.lift.values.symbolic import (
     BitsV,
     Clash,
     DictV,
+    ElementsV,
     GrowingV,
     HoleV,
     LengthV,
@@ -193,6 +203,7 @@ def merge(condition: Term, a: Value, b: Value) -> Value:
             return b
     merged_value = _merge_plain(condition, a, b) or _merge_tuples(condition, a, b)
     merged_value = merged_value or _merge_containers(condition, a, b)
+    merged_value = merged_value or _merge_elements(condition, a, b)
     if merged_value is None:
         raise mixed_types_signal(f"{describe(a)} and {describe(b)} in one variable")
     return merged_value
@@ -251,6 +262,31 @@ def _merge_containers(condition: Term, a: Value, b: Value) -> Value | None:
             return _merge_dicts(condition, a, b)
         case SetV(), SetV() if a.fixed == b.fixed:
             return _merge_sets(condition, a, b)
+    return None
+
+
+def _merge_elements(condition: Term, a: Value, b: Value) -> Value | None:
+    """Merge arrays or maps of columns, one of which may be a list or dict without items."""
+    x, y = _as_elements(a, b), _as_elements(b, a)
+    if x is None or y is None or x.base != y.base:
+        return None
+    of = merge(condition, x.of, y.of)
+    return ElementsV(ite(condition, x.empty, y.empty), of) if isinstance(of, Scalar) else None
+
+
+def _as_elements(value: Value, other: Value) -> ElementsV | None:
+    """Return the value as an array or a map, which may be that of the other one, or be empty."""
+    of = other.of if isinstance(other, ElementsV) else other
+    is_list = isinstance(of, Scalar) and isinstance(of.base, ArrayOf)
+    match value:
+        case ElementsV():
+            return value
+        case Scalar() if isinstance(value.base, ArrayOf | MapOf):
+            return ElementsV(FALSE, value)
+        case ListV(()) | TupleV(()) if is_list and isinstance(of, Scalar):
+            return ElementsV(TRUE, of)
+        case DictV(()) if isinstance(of, Scalar) and isinstance(of.base, MapOf):
+            return ElementsV(TRUE, of)
     return None
 
 

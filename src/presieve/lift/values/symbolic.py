@@ -354,6 +354,18 @@ class SetV(Struct, frozen=True):
     fixed: bool = False
 
 
+class ElementsV(Struct, frozen=True):
+    """The array or map of a column, or a list or dict without elements where ``empty`` holds."""
+
+    empty: Term
+    of: Scalar
+
+    @property
+    def base(self) -> Sort:
+        """The sort of the array or map."""
+        return self.of.base
+
+
 class RefV(Struct, frozen=True):
     """A list, dict or set in a variable: the number of the object. The path holds its contents."""
 
@@ -408,7 +420,9 @@ Plain: TypeAlias = (
     | DaysV
     | BitsV
 )
-Container: TypeAlias = ListV | RowListV | GrowingV | LengthV | DictV | MapV | CountsV | SetV | RefV
+Container: TypeAlias = (
+    ListV | RowListV | GrowingV | LengthV | DictV | MapV | CountsV | SetV | ElementsV | RefV
+)
 Rows: TypeAlias = ColumnV | RowV | BatchesV | KeyV | SelfV | SizeV | IndexV | PerhapsV
 NoValue: TypeAlias = Unbound | Clash | HoleV
 Value: TypeAlias = (
@@ -527,6 +541,7 @@ _KINDS = {
     "FindingsV": "the matches of a regular expression",
     "MatchV": "the match of a regular expression",
     "DaysV": "a difference of dates",
+    "ElementsV": "an array or a map",
     "RefV": "a list, dict or set",
     "TableV": "a table",
     "ArrowTableV": "a table of pyarrow",

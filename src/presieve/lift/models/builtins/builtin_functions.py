@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import cast
 
 from presieve.ir.ops import app
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, StructOf
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ
 from presieve.ir.terms import Lit, Op, int_lit, literal_value
 from presieve.lift.execution import growing_lists, outer_containers
 from presieve.lift.execution.count_fields import rows_of
@@ -75,10 +75,8 @@ def length(call: ModelCall) -> Value:
     match flow.dereference(m.force(of, flow)):
         case SetV() as operand:
             return sets.size(operand)
-        case Scalar() as whole if composite_values.is_composite(whole):
-            if isinstance(whole.base, StructOf):
-                return Scalar(int_lit(len(whole.base.names)), LITERAL)
-            return Scalar(composite_values.size(m.scalar(flow, whole).term))
+        case whole if composite_values.is_composite(whole):
+            return composite_values.length(m, flow, whole)
         case Scalar() as text if text.base == STRING:
             term = m.scalar(flow, text).term
             return Scalar(apply_function(Op.TEXT_LENGTH, term))

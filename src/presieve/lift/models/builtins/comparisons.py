@@ -52,6 +52,7 @@ from presieve.lift.values.join_values import (
 from presieve.lift.values.symbolic import (
     BitsV,
     DictV,
+    ElementsV,
     FindingsV,
     GrowingV,
     HoleV,
@@ -149,6 +150,8 @@ def truth(m: SymbolicMachine, flow: Flow, value: Value) -> Term:
             return TRUE if target else FALSE
         case NullableV():
             return flow.decide(truth_of_missing(value))
+        case ElementsV():
+            return flow.decide(composite_values.has_elements(value))
         case Scalar(term, _):
             return flow.decide(and_(negate(is_none(term)), truth_of_term(get(term))))
     raise DeclineSignal("unsupported-expression", f"the truth of {describe(value)}")
@@ -207,7 +210,7 @@ def compare(comparison: Comparison) -> Term:
             condition = equal(m, left, right)
         case ast.In() if isinstance(right, Scalar) and right.base == STRING:
             condition = _part_of(m, flow, left, right)
-        case ast.In() if isinstance(right, Scalar) and composite_values.is_composite(right):
+        case ast.In() if composite_values.is_composite(right):
             condition = _element_of(m, flow, left, right)
         case ast.In():
             condition = member_of(m, left, right)
@@ -291,6 +294,8 @@ def _is_nothing(value: Value) -> Term:
             return FALSE
         case OptTupleV(present, _) | MatchV(present):
             return negate(present)
+        case ElementsV(empty, of):
+            return and_(negate(empty), is_none(of.term))
     raise DeclineSignal("unsupported-operation", f"comparing {describe(value)} with None")
 
 
@@ -383,7 +388,9 @@ def member_of(m: SymbolicMachine, value: Value, among: Value) -> Term:
     return or_(*(equal(m, value, item) for item in items))
 
 
-def _element_of(m: SymbolicMachine, flow: Flow, element: Value, container: Scalar) -> Term:
+def _element_of(
+    m: SymbolicMachine, flow: Flow, element: Value, container: composite_values.Composite
+) -> Term:
     condition = composite_values.contains(m, flow, element, container)
     if condition is None:
         reason = f"{describe(element)} in {describe(container)}, other than a constant in a list"

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable
+from typing import TypeAlias, TypeGuard
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import (
@@ -30,15 +31,28 @@ from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, float_lit, int_lit, no
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.registry import method
 from presieve.lift.values.join_values import merge
-from presieve.lift.values.symbolic import NONE, Scalar, Traits, Value, constant_of
+from presieve.lift.values.symbolic import (
+    LITERAL,
+    NONE,
+    ElementsV,
+    Scalar,
+    Traits,
+    Value,
+    constant_of,
+)
 from presieve.semantics.preimages import REPLACEMENT
 from presieve.semantics.smart_constructors import (
     and_,
     apply_function,
     fold_constants,
+    get,
     is_none,
     ite,
+    or_,
 )
+
+Composite: TypeAlias = Scalar | ElementsV
+"""An array, a map or a struct of a column, or an empty list or dict beside it."""
 
 _KNOWN: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, DATE)
 _OF_ROWS = frozenset({*dir(tuple), "asDict"})
@@ -54,12 +68,35 @@ _CALLS = ("len", "abs", "str", "int", "float", "round", "min", "max", "bool")
 _METHODS = ("lower", "upper", "strip", "startswith", "endswith", "replace", "split", "isdigit")
 
 
-def is_composite(value: Value) -> bool:
+def is_composite(value: Value) -> TypeGuard[Composite]:
     """Return whether this is an array, a map or a struct of a column."""
+    if isinstance(value, ElementsV):
+        return True
     return isinstance(value, Scalar) and isinstance(value.base, ArrayOf | MapOf | StructOf)
 
 
-def size(term: Term) -> Term:
+def _present(
+    m: SymbolicMachine, flow: Flow, value: Composite, error: type[Exception] = TypeError
+) -> tuple[Term, Term]:
+    """Return when a list or dict without elements stands in its place, and the array, map or struct
+    elsewhere. Python raises ``error`` where it is None.
+    """
+    if isinstance(value, Scalar):
+        return FALSE, m.scalar(flow, value, error).term
+    missing = and_(negate(value.empty), is_none(value.of.term))
+    m.fail(flow, missing, error)
+    return value.empty, get(value.of.term)
+
+
+def length(m: SymbolicMachine, flow: Flow, value: Composite) -> Scalar:
+    """Evaluate ``len(value)``."""
+    if isinstance(value.base, StructOf):
+        return Scalar(int_lit(len(value.base.names)), LITERAL)
+    empty, term = _present(m, flow, value)
+    return Scalar(ite(empty, int_lit(0), _size(term)))
+
+
+def _size(term: Term) -> Term:
     """Return the number of elements of an array or a map."""
     return apply_function(Op.ARRAY_SIZE, _elements(term))
 
@@ -68,22 +105,34 @@ def truth_of(term: Term) -> Term:
     """Return whether an array or a map has elements; a row is always true."""
     if isinstance(strip(term.sort), StructOf):
         return TRUE
-    return fold_constants(app(Op.PY_GT, size(term), int_lit(0)))
+    return fold_constants(app(Op.PY_GT, _size(term), int_lit(0)))
+
+
+def has_elements(value: ElementsV) -> Term:
+    """Return whether there is an element; None has none."""
+    there = and_(negate(value.empty), negate(is_none(value.of.term)))
+    return and_(there, truth_of(get(value.of.term)))
 
 
 def _elements(term: Term) -> Term:
     return apply_function(Op.MAP_KEYS, term) if isinstance(strip(term.sort), MapOf) else term
 
 
-def contains(m: SymbolicMachine, flow: Flow, key: Value, value: Scalar) -> Term | None:
+def contains(
+    m: SymbolicMachine,
+    flow: Flow,
+    key: Value,
+    value: Composite,
+    error: type[Exception] = TypeError,
+) -> Term | None:
     """Evaluate ``key in value`` of a constant and an array or a map; None if it is not known."""
-    container = m.scalar(flow, value).term
+    empty, container = _present(m, flow, value, error)
     literal = _literal(m, key)
     elements = _elements(container)
     if literal is None or strip(elements.sort) != ArrayOf(literal.sort) or literal.sort == FLOAT:
         return None
     place = apply_function(Op.ARRAY_FIND, elements, literal)
-    return fold_constants(app(Op.PY_GT, place, int_lit(0)))
+    return and_(negate(empty), fold_constants(app(Op.PY_GT, place, int_lit(0))))
 
 
 def _literal(m: SymbolicMachine, key: Value) -> Lit | None:
@@ -93,17 +142,17 @@ def _literal(m: SymbolicMachine, key: Value) -> Lit | None:
     return None if key.base == STRING and REPLACEMENT in str(key.term.value) else key.term
 
 
-def item(m: SymbolicMachine, flow: Flow, value: Scalar, key: Value) -> Value | None:
+def item(m: SymbolicMachine, flow: Flow, value: Composite, key: Value) -> Value | None:
     """Evaluate ``value[key]`` with a constant key; None if it is not known."""
-    term = m.scalar(flow, value).term
+    empty, term = _present(m, flow, value)
     match value.base:
         case ArrayOf():
             place = constant_of(key, INT)
             if type(place) is not int:
                 return None
             least = place + 1 if place >= 0 else -place
-            short = fold_constants(app(Op.PY_LT, size(term), int_lit(least)))
-            m.fail(flow, short, IndexError)
+            short = fold_constants(app(Op.PY_LT, _size(term), int_lit(least)))
+            m.fail(flow, or_(empty, short), IndexError)
             return _read_element(m, apply_function(Op.ARRAY_AT, term, int_lit(place)))
         case MapOf():
             found, literal = contains(m, flow, key, value), _literal(m, key)
@@ -119,12 +168,12 @@ def item(m: SymbolicMachine, flow: Flow, value: Scalar, key: Value) -> Value | N
     return None
 
 
-def field(m: SymbolicMachine, flow: Flow, value: Scalar, name: str) -> Value | None:
+def field(m: SymbolicMachine, flow: Flow, value: Composite, name: str) -> Value | None:
     """Evaluate ``value["name"]`` of a row; None if it has no such field."""
     assert isinstance(value.base, StructOf)
     if name not in value.base.names:
         return None
-    term = m.scalar(flow, value).term
+    _, term = _present(m, flow, value)
     return _read_element(m, apply_function(Op.STRUCT_FIELD, term, string_lit(name)))
 
 
@@ -148,21 +197,20 @@ def _read_element(m: SymbolicMachine, term: Term) -> Value | None:
     return Scalar(term, Traits(maybe_nan=base == FLOAT))
 
 
-def _map(call: ModelCall, owner: Value) -> Scalar | None:
+def _map(call: ModelCall, owner: Value) -> Composite | None:
     value = call.m.force(owner, call.flow)
-    is_map = isinstance(value, Scalar) and isinstance(value.base, MapOf)
-    return value if isinstance(value, Scalar) and is_map else None
+    return value if is_composite(value) and isinstance(value.base, MapOf) else None
 
 
-@method(Scalar, "get", arguments=range(1, 3), owner=_map)
-def get_value(call: ModelCall, value: Scalar) -> Value | None:
+@method(Scalar | ElementsV, "get", arguments=range(1, 3), owner=_map)
+def get_value(call: ModelCall, value: Composite) -> Value | None:
     """``map.get(key, default)`` of a column of maps, with a constant key."""
     m, flow, (key, *defaults) = call.m, call.flow, call.args
-    present = m.scalar(flow, value, AttributeError)
-    found, literal = contains(m, flow, key, present), _literal(m, key)
+    found, literal = contains(m, flow, key, value, AttributeError), _literal(m, key)
     if found is None or literal is None:
         return None
-    element = _read_element(m, apply_function(Op.MAP_AT, present.term, literal))
+    _, term = _present(m, flow, value, AttributeError)
+    element = _read_element(m, apply_function(Op.MAP_AT, term, literal))
     default = m.force(defaults[0], flow) if defaults else NONE
     return None if element is None else merge(found, element, default)
 
@@ -170,15 +218,15 @@ def get_value(call: ModelCall, value: Scalar) -> Value | None:
 # --- computations over all elements ---------------------------------------------------------------
 
 
-def evaluate_reduction(call: ModelCall, array: Scalar, node: ast.expr) -> Value | None:
+def evaluate_reduction(call: ModelCall, array: Composite, node: ast.expr) -> Value | None:
     """Evaluate ``any``, ``all``, ``sum``, ``min`` or ``max`` of an array's elements, or of what is
     computed from them: a value of which nothing is known, but for an array without elements.
     """
     m, flow = call.m, call.flow
     if not isinstance(array.base, ArrayOf) or not _is_harmless(m, flow, node):
         return None
-    term = m.scalar(flow, array).term
-    empty = fold_constants(app(Op.PY_EQ, size(term), int_lit(0)))
+    empty, term = _present(m, flow, array)
+    empty = or_(empty, fold_constants(app(Op.PY_EQ, _size(term), int_lit(0))))
     text = f"{call.name} {ast.unparse(node)}{_constants_of(m, node)}"
     sort = _sort_of_result(call.name, array.base, node)
     if sort is None:
@@ -201,13 +249,13 @@ def evaluate_reduction(call: ModelCall, array: Scalar, node: ast.expr) -> Value 
     return None
 
 
-def join(m: SymbolicMachine, flow: Flow, separator: Scalar, array: Scalar) -> Scalar | None:
+def join(m: SymbolicMachine, flow: Flow, separator: Scalar, array: Composite) -> Scalar | None:
     """Evaluate ``",".join(array)`` of texts, which is known for an array without elements."""
     between = constant_of(separator, STRING)
     if between is None or array.base != ArrayOf(STRING):
         return None
-    term = m.scalar(flow, array).term
-    empty = fold_constants(app(Op.PY_EQ, size(term), int_lit(0)))
+    empty, term = _present(m, flow, array)
+    empty = or_(empty, fold_constants(app(Op.PY_EQ, _size(term), int_lit(0))))
     m.fail(flow, and_(negate(empty), _make_unknown(term, "join raises", FALSE)), TypeError)
     joined = _make_unknown(term, f"join {between!r}", string_lit(""))
     return Scalar(ite(empty, string_lit(""), joined))

@@ -345,7 +345,7 @@ def join_texts(call: ModelCall, text: Scalar) -> Value | None:
         )
     m, flow = call.m, call.flow
     array = m.force(call.args[0], flow)
-    if isinstance(array, Scalar) and composite_values.is_composite(array):
+    if composite_values.is_composite(array):
         return composite_values.join(m, flow, text, array)
     if not isinstance(of, ListV | TupleV):
         return None
