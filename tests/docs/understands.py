@@ -31,7 +31,7 @@ OWNERS: dict[str, tuple[type, ...]] = {
     "arrays, tables and scalars of pyarrow": (
         *(arrow_values.ArrowColumnV, arrow_values.ArrayV, arrow_values.BatchV, arrow_values.CellV),
     ),
-    "strings": (symbolic.Scalar,),
+    "strings": (symbolic.Scalar, symbolic.ElementsV),
     "lists and deques": (symbolic.ListV, symbolic.GrowingV),
     "dicts": (symbolic.DictV, symbolic.MapV, symbolic.CountsV, symbolic.Known),
     "sets": (symbolic.SetV,),

@@ -109,6 +109,14 @@ def day_of(d):
     return d.strftime("%Y-%m-%d")
 
 
+def coupon(s):
+    return s if isinstance(s, str) and len(s) == 2 else None
+
+
+def amount(n):
+    return n if isinstance(n, (int, float)) and not isinstance(n, bool) else -1
+
+
 class Case(NamedTuple):
     """``schema`` and ``returns`` as DDL, the filter, what is found, and a filter that is wrong."""
 
@@ -121,6 +129,9 @@ class Case(NamedTuple):
 
 
 CASES = (
+    Case(coupon, "s string", "string", "r < 'b'",
+         "length(s) = 2 AND s < 'b'", "length(s) = 2 AND s < 'a'"),
+    Case(amount, "n bigint", "bigint", "r > 5", "n > 5", "n > 6"),
     Case(
         total, "qty int, price double", "double", "r > 100",
         "CAST(qty AS DOUBLE) * price > 100.0D OR isnan(price)",

@@ -65,6 +65,7 @@ MODULES = ("datetime", "html", "ipaddress", "json", "math", "re")
 """What functions use."""
 RAISES = object()
 """The result of a function that raises."""
+CLASSES = ("str", "int", "(int, float)", "bool", "list", "dict", "datetime.date", "(str, list)")
 EMPTY = {"ints": "[]", "texts": "[]", "map": "{}"}
 """What stands for an array or a map without elements, by kind."""
 CHECKED = 0.8
@@ -194,6 +195,8 @@ class Maker:
             return f"(not {self.condition(depth - 1)})"
         if roll < 0.4 and self.arguments:
             name = self.random.choice(list(self.arguments))
+            if self.random.random() < 0.2:
+                return f"isinstance({name}, {self._one(*CLASSES)})"
             return f"({name} is {self._one('', 'not ')}None)"
         if self.random.random() < 0.4 and self._of_elements():
             return self.random.choice(self._of_elements())

@@ -29,6 +29,7 @@ from presieve.lift.models import registry
 from presieve.lift.models.builtins import (
     builtin_functions,
     calendar,
+    class_tests,
     composite_values,
     decimals,
     dicts,
@@ -60,6 +61,7 @@ from presieve.lift.values.symbolic import NONE, InnerFunctionV, Known, ListV, Se
 MODELS = (
     *(
         calendar,
+        class_tests,
         composite_values,
         comprehensions,
         decimals,
