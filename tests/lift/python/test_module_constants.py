@@ -225,3 +225,79 @@ def test_containers_whose_lists_may_be_changed(folder: Path, text: str) -> None:
     module = load(folder, "module_of_lists", KEYWORDS + text)
     name = next((n for n in ("PAIRS", "DEEP", "ROWS") if n in vars(module)), "KEYWORDS")
     assert not is_certain(module, name)
+
+
+RECORDS = """
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+class Band(NamedTuple):
+    name: str
+    low: float = 0.0
+
+@dataclass(frozen=True)
+class Rule:
+    name: str
+    words: tuple = ()
+
+@dataclass
+class Open:
+    name: str
+
+@dataclass(frozen=True)
+class Holder:
+    names: list = field(default_factory=list)
+
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LISTED = [Band('a'), Band('b', low=3.0)]\n",
+        "LISTED = (Rule('a', ('x',)), Rule('b'))\n",
+        "LISTED = {'a': Band('a'), 'b': Rule('b')}\n",
+        "LISTED = [Band('a')]\ndef f(x):\n    for b in LISTED:\n        if b.low <= x:\n"
+        "            return b.name\n",
+        "LISTED = {'a': Band('a')}\ndef f(x):\n    return LISTED['a'].low, LISTED.get(x)\n",
+    ],
+)
+def test_records_in_containers(folder: Path, text: str) -> None:
+    assert is_certain(load(folder, "module_of_records", RECORDS + text), "LISTED")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LISTED = [Band('a')]\nLISTED.append(Band('b'))\n",
+        "LISTED = [Band('a')]\ndef f(x):\n    LISTED.append(x)\n",
+        "LISTED = {'a': Band('a')}\ndef f(x):\n    LISTED['b'] = x\n",
+        "LISTED = [Open('a')]\n",
+        "LISTED = [Holder()]\n",
+        "import os\nLISTED = [Band(os.environ.get('NOT_THERE', 'a'))]\n",
+        "LISTED = [Band(n) for n in ('a', 'b')]\n",
+        "LISTED = [Band('a'), *[Band('b')]]\n",
+        "LISTED = [Band('a'), 1]\n",
+        "def made():\n    return Band('a')\nLISTED = [made()]\n",
+    ],
+)
+def test_records_in_containers_that_another_import_may_make_otherwise(
+    folder: Path, text: str
+) -> None:
+    assert not is_certain(load(folder, "module_of_records", RECORDS + text), "LISTED")
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("LISTED = [Band('a')]\n", "LISTED[0] = Band('b')"),
+        ("LISTED = [Band('a')]\n", "LISTED.append(Band('b'))"),
+        ("LISTED = [Band('a')]\n", "LISTED[0] = Rule('a')"),
+        ("LISTED = {'a': Band('a'), 'b': Band('b')}\n", "LISTED['a'] = LISTED.pop('a')"),
+        ("LISTED = [Rule('a')]\n", "object.__setattr__(LISTED[0], 'name', 'b')"),
+    ],
+)
+def test_records_that_the_driver_has_changed(folder: Path, text: str, other: str) -> None:
+    module = load(folder, "module_of_records", RECORDS + text)
+    exec(other, vars(module))
+    assert not is_certain(module, "LISTED")

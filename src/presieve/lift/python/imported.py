@@ -10,7 +10,7 @@ import ast
 import builtins
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import resolve_name
 from types import FunctionType, ModuleType
 
@@ -88,11 +88,16 @@ def _is_plain(node: ast.ClassDef) -> bool:
 
 
 class UndecidedObjectSignal(UndecidedSignal):
-    """A name is bound to what a class of the program makes, which is not looked at here."""
+    """A name is bound to what a class of the program makes, or to a list or dict of such objects.
+    These are not looked at here. ``bound`` is what the name is bound to; ``others`` are the signals
+    of the objects after the first.
+    """
 
     def __init__(self, scope: ModuleScope, name: str, call: ast.Call, value: object) -> None:
         super().__init__(f"it is {ast.unparse(call)}, which is not a constant expression")
         self.scope, self.name, self.call, self.value = scope, name, call, value
+        self.bound = value
+        self.others: list[UndecidedObjectSignal] = []
 
 
 def scope_of(module: ModuleType) -> ModuleScope:
@@ -150,8 +155,43 @@ def _check_assigned(scope: ModuleScope, name: str, node: ast.expr | None, value:
             raise UndecidedSignal("it is another class now")
     elif isinstance(node, ast.Call) and is_own_module(type(value).__module__):
         raise UndecidedObjectSignal(scope, name, node, value)
+    elif objects := _listed_objects(scope, node, value):
+        _check_listed(scope, name, objects, value)
     else:
         check_constant(scope, name, node, value)
+
+
+def _listed_objects(
+    scope: ModuleScope, node: ast.expr, value: object
+) -> list[tuple[ast.Call, object]]:
+    """Return the calls in a list, tuple or dict of objects that classes of the program make, each
+    with its object; nothing for other expressions.
+    """
+    nodes: Sequence[ast.expr] = ()
+    items: list[object] = []
+    match node, value:
+        case (ast.List(nodes), list() as held) | (ast.Tuple(nodes), tuple() as held):
+            items = list(held)
+        case (ast.Dict(keys, nodes), dict() as held) if all(keys):
+            names = [compute_constant(k, scope.look) for k in keys if k is not None]
+            items = list(held.values()) if same(names, list(held)) else []
+    calls = [n for n in nodes if isinstance(n, ast.Call)]
+    own = [x for x in items if is_own_module(type(x).__module__)]
+    is_made = type(value) in (list, tuple, dict) and len(own) == len(calls) == len(nodes)
+    return list(zip(calls, own, strict=True)) if is_made and len(own) == len(items) else []
+
+
+def _check_listed(
+    scope: ModuleScope, name: str, objects: Sequence[tuple[ast.Call, object]], value: object
+) -> None:
+    """Check that nothing changes the container, and leave its objects to the caller."""
+    if may_change(scope.text.tree, name, value):
+        raise UndecidedSignal("it may be changed in place while the module is imported")
+    first, *others = (UndecidedObjectSignal(scope, name, call, x) for call, x in objects)
+    first.others = others
+    for signal in (first, *others):
+        signal.bound = value
+    raise first
 
 
 def check_constant(scope: ModuleScope, name: str, node: ast.expr, value: object) -> None:

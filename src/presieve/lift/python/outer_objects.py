@@ -27,10 +27,15 @@ _GETTERS = (MemberDescriptorType, type(vars(namedtuple("_One", "field"))["field"
 """Descriptors of slots and of the fields of named tuples."""
 
 
-def check_object(undecided: UndecidedObjectSignal) -> None:
-    """Check that the call in the source makes an object with the attributes that it has now. Raises
-    :class:`UndecidedSignal` unless the source shows it.
+def check_objects(undecided: UndecidedObjectSignal) -> None:
+    """Check that the calls in the source make objects with the attributes that they have now.
+    Raises :class:`UndecidedSignal` unless the source shows it.
     """
+    for each in (undecided, *undecided.others):
+        _check_object(each)
+
+
+def _check_object(undecided: UndecidedObjectSignal) -> None:
     value, cls = undecided.value, type(undecided.value)
     if type(cls) is not type or undecided.scope.look(ast.unparse(undecided.call.func)) is not cls:
         raise undecided
@@ -44,6 +49,8 @@ def check_object(undecided: UndecidedObjectSignal) -> None:
     if actual is None or not same(dict(sorted(expected.items())), dict(sorted(actual.items()))):
         raise UndecidedSignal("its attributes are others now")
     if not _is_frozen(cls) or any(is_mutable(v) or holds_mutable(v) for v in expected.values()):
+        if undecided.bound is not value:
+            raise UndecidedSignal("an object that can be changed stands in it")
         _check_unchanged(undecided, bodies, expected)
 
 

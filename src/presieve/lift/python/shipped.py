@@ -27,7 +27,7 @@ from presieve.lift.python.bindings import UndecidedSignal
 from presieve.lift.python.classes import check_class, check_member, check_path, check_state
 from presieve.lift.python.enumerations import check_enumeration_member, keeps_values
 from presieve.lift.python.imported import MISSING, UndecidedObjectSignal, check_name, scope_of
-from presieve.lift.python.outer_objects import check_object
+from presieve.lift.python.outer_objects import check_objects
 from presieve.lift.python.shipping import home_of, is_own_module, path_of
 from presieve.lift.python.source import FunctionSource, parse_function
 
@@ -56,9 +56,9 @@ def _check_global(home: ModuleType, name: str, target: object, *, read: bool) ->
     try:
         check_name(scope_of(home), name, target, read=read)
     except UndecidedObjectSignal as undecided:
-        if undecided.value is not target:
+        if undecided.bound is not target:
             raise
-        check_object(undecided)
+        check_objects(undecided)
 
 
 def module_attribute(module: ModuleType, name: str) -> object:
