@@ -189,10 +189,28 @@ def _without_counterpart(term: App) -> str:
     """Say that Spark has nothing for a function, by the name that Python gives it."""
     if term.op is Op.TEXT_DECODED:
         return _OF_BYTES
-    name = term.args[-1] if term.op in (Op.TEXT_RECASED, Op.FLOAT_CALL) else None
+    name = term.args[-1] if term.op in (Op.TEXT_RECASED, Op.TEXT_IS, Op.FLOAT_CALL) else None
     called = literal_value(name) if isinstance(name, Lit) else term.op.value
     named = f"Python's {called}()" if term.op in SIGNATURES else f"Python's operator {called}"
+    named = _NAMES_IN_PYTHON.get(term.op, named)
     return f"nothing in Spark SQL gives the same as {named} for every value"
+
+
+_NAMES_IN_PYTHON = {
+    Op.TEXT_MATCHES: "this regular expression",
+    Op.TEXT_GROUP: "a group of this regular expression",
+    Op.TEXT_FOUND: "Python's re.findall()",
+    Op.TEXT_SUBSTITUTED: "Python's re.sub()",
+    Op.TEXT_SLICE: "a slice of a text",
+    Op.TEXT_WORDS: "Python's split()",
+    Op.TEXT_PART: "a part of a text",
+    Op.TEXT_TO_FLOAT: "Python's float()",
+    Op.TEXT_TO_INT: "Python's int()",
+    Op.INT_RATIO: "Python's operator /",
+    Op.ELEMENTS: "a computation over the elements of an array",
+    Op.SAME: "a test that tells zeros of both signs apart",
+}
+"""What the source has, where the name of our operator does not say it."""
 
 
 def _why_no_text(term: Term, error: InexpressibleError) -> str:
