@@ -208,6 +208,28 @@ def _is_not_proved(
     assert verdict.status != "proved", str(verdict)
 
 
+class _Claims(type):
+    def __instancecheck__(cls, _: object) -> bool:
+        return True
+
+
+class Claimed(metaclass=_Claims):
+    pass
+
+
+Claimed.__module__ = "builtins"
+
+
+def is_claimed(s):
+    return isinstance(s, Claimed)
+
+
+def test_a_class_of_the_program_decides_itself_what_its_instances_are() -> None:
+    found = presieve.synthesize(is_claimed, "r", schema="s string", returns="r boolean", mode="row")
+    assert found.declined
+    assert found.prefilter == "true"
+
+
 def test_a_large_integer_is_cut_or_raises() -> None:
     """65 - age is beyond an int for the least ages: Arrow raises, or they become negative."""
     types: dict[str, Any] = {"schema": "age int", "returns": "r int", "mode": "row"}

@@ -18,6 +18,7 @@ from presieve.ir.ops import app
 from presieve.ir.sorts import (
     BINARY,
     BOOL,
+    COMPOSITES,
     DATE,
     INT,
     STRING,
@@ -289,6 +290,8 @@ def literal(term: Lit) -> str:
     value = literal_value(term)
     base = strip(term.sort)
     match value:
+        case None if isinstance(base, COMPOSITES):
+            raise InexpressibleError("a missing array, map or struct has no text")
         case None:
             exact = f"decimal({MAX_DIGITS},{base.scale})" if isinstance(base, Decimal) else ""
             return f"CAST(NULL AS {exact or TYPE_NAMES[base]})"

@@ -152,3 +152,18 @@ def appended(v: Any, n: Any) -> bool:
 @pytest.mark.parametrize("function", [shared, appended])
 def test_lists_that_change_are_not_read(function: Callable[..., bool]) -> None:
     assert presieve.synthesize(function, "r", **_asked(ARRAY)).declined
+
+
+def of_list_in_map(v: Any, _: Any) -> bool:
+    return "a" in ((v or {}).get("a") or [])
+
+
+def of_list_in_map_that_may_be_missing(v: Any, _: Any) -> bool:
+    held = v.get("a") if v is not None else None
+    return held is not None and "a" in held
+
+
+@pytest.mark.parametrize("function", [of_list_in_map, of_list_in_map_that_may_be_missing])
+def test_missing_lists_inside_of_maps_end_no_search(function: Callable[..., bool]) -> None:
+    found = presieve.synthesize(function, "r", **_asked("map<string,array<string>>"))
+    assert not found.declined

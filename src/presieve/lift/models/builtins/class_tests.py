@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import sys
+from abc import ABCMeta
 
 from presieve.ir.sorts import (
     BOOL,
@@ -67,9 +69,16 @@ def _truth(value: bool) -> Term:
 def _classes(asked: Value) -> tuple[type, ...] | None:
     """Return the classes that are asked for; None if one of them is not Python's own."""
     parts = asked.items if isinstance(asked, TupleV) else (asked,)
-    classes = tuple(p.target for p in parts if isinstance(p, Known))
-    known = tuple(c for c in classes if isinstance(c, type) and c.__module__ in _ASKED)
-    return known if len(known) == len(parts) else None
+    targets = (p.target for p in parts if isinstance(p, Known))
+    classes = tuple(c for c in targets if isinstance(c, type) and _is_of_library(c))
+    return classes if len(classes) == len(parts) else None
+
+
+def _is_of_library(cls: type) -> bool:
+    """Whether this is the class that one of the modules holds under its name."""
+    if type(cls) not in (type, ABCMeta) or cls.__module__ not in _ASKED:
+        return False
+    return getattr(sys.modules.get(cls.__module__), cls.__name__, None) is cls
 
 
 def _class_of(value: Value) -> type | None:
