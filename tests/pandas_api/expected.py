@@ -83,7 +83,7 @@ EXPECTED: Mapping[str, Expected] = {
     "since_a_day": pushed("GreaterThanOrEqual(day,2024-06-01)"),
     "placed_before": pushed("LessThan(placed,2023-03-01 12:00:00.0)"),
     "orders_of_a_year": pushed(
-        "GreaterThanOrEqual(placed,2024-02-01 00:00:00.0)", "LessThan(placed,2024-03-01 00:00:00.0)"
+        "GreaterThanOrEqual(placed,2024-01-01 00:00:00.0)", "LessThan(placed,2025-01-01 00:00:00.0)"
     ),
     "orders_of_a_month": pushed(
         "GreaterThanOrEqual(placed,2024-02-01 00:00:00.0)", "LessThan(placed,2024-03-01 00:00:00.0)"
@@ -215,7 +215,7 @@ EXPECTED: Mapping[str, Expected] = {
     ),
     "greatest_of_a_product": pushed("EqualTo(product,saw)"),
     "customers_of_a_year": pushed(
-        "GreaterThanOrEqual(placed,2024-02-01 00:00:00.0)", "LessThan(placed,2024-03-01 00:00:00.0)"
+        "GreaterThanOrEqual(placed,2024-01-01 00:00:00.0)", "LessThan(placed,2025-01-01 00:00:00.0)"
     ),
     "mean_of_small": pushed("LessThan(quantity,5)"),
     "shown_as_pandas": pushed("GreaterThanOrEqual(quantity,12)"),
