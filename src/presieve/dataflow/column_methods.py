@@ -313,16 +313,15 @@ def _extract(call: EvaluatedCall) -> Value | None:
     groups = _names_of_groups(pattern)
     expand = call.constant(2, "expand", default=True)
     plain = len(call.args) == 1 and call.named.keys() <= {"expand"} and not column.mixed
-    if not plain or not groups or not isinstance(expand, bool):
-        return _make_opaque(call)
-    part = replace(_of_values(column, ""), rowwise=column.rowwise, text=column.text)
-    if len(groups) == 1 and not expand:
-        call.observe_arguments(".extract() reads its arguments")
-        return part
+    is_column = len(groups) == 1 and expand is False
     named = [g for g in groups if g is not None]
-    if len(named) < len(groups):
+    known = bool(groups) and (is_column or len(named) == len(groups))
+    if not plain or not known or not isinstance(expand, bool):
         return _make_opaque(call)
     call.observe_arguments(".extract() reads its arguments")
+    part = replace(_of_values(column, ""), rowwise=column.rowwise, text=column.text)
+    if is_column:
+        return part
     columns = tuple((n, replace(part, name=n)) for n in named)
     alone = are_rows_alone(call.s, column)
     return call.s.make(

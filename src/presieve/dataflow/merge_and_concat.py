@@ -171,8 +171,11 @@ def _concatenate(call: EvaluatedCall) -> Value | None:
     items = call.s.items(call.args[0])
     if items is None or items.kind != "list":
         return None
-    if call.constant(1, "axis", default=0) not in (0, "index"):
+    axis = call.constant(1, "axis", default=0)
+    if axis in (1, "columns"):
         return _put_side_by_side(call, items)
+    if axis not in (0, "index"):
+        return None
     parts = items.fixed if items.fixed is not None else (items.element,)
     table_of_parts = [None if p is None else call.s.table(p) for p in parts]
     tables = [t for t in table_of_parts if t is not None]
@@ -203,8 +206,7 @@ def _concatenate(call: EvaluatedCall) -> Value | None:
 
 def _put_side_by_side(call: EvaluatedCall, items: Items) -> Value | None:
     """``concat(parts, axis=1)`` of listed tables and columns that have the same rows, by label."""
-    axis = call.constant(1, "axis", default=0)
-    if axis not in (1, "columns") or call.named.keys() - {"axis"} or not items.fixed:
+    if call.named.keys() - {"axis"} or not items.fixed:
         return None
     tables: list[Table] = []
     for part in items.fixed:

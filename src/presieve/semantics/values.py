@@ -49,6 +49,9 @@ CLASS_OF: Mapping[Sort | None, type] = {
 }
 """The Python class of a column's values, by its sort."""
 
+CLASS_IN_UDFS: Mapping[Sort | None, type] = {**CLASS_OF, TIMESTAMP: dt.datetime}
+"""The same with that of instants, which a UDF gets as the time that a clock shows."""
+
 _EPOCH_DAY = dt.date(1970, 1, 1)
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MICROSECOND = dt.timedelta(microseconds=1)

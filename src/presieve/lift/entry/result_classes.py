@@ -21,7 +21,6 @@ from itertools import product
 from types import FunctionType, ModuleType
 
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import TIMESTAMP, Sort
 from presieve.lift.entry.item_classes import (
     COMPARED,
     LISTS,
@@ -42,10 +41,8 @@ from presieve.lift.entry.item_classes import (
 from presieve.lift.python.names import MODULES, OuterNames, names_of
 from presieve.lift.python.shipped import function_source, member_of
 from presieve.semantics.types import SchemaColumn, sort_of
-from presieve.semantics.values import CLASS_OF
+from presieve.semantics.values import CLASS_IN_UDFS
 
-_CLASS_OF: Mapping[Sort | None, type] = {**CLASS_OF, TIMESTAMP: dt.datetime}
-"""The classes of values, with those of instants, which come as the time that a clock shows."""
 _NUMBERS = (bool, int, float)
 _FLOATS = (
     *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "copysign", "cos"),
@@ -129,7 +126,7 @@ def classes_of_results(
     parameters with the columns whose values they take.
     """
     parameter_classes: dict[str, Classes | None] = {
-        p: frozenset((_CLASS_OF.get(sort_of(c.type), object), NONE_CLASS)) for p, c in inputs
+        p: frozenset((CLASS_IN_UDFS.get(sort_of(c.type), object), NONE_CLASS)) for p, c in inputs
     }
     return _classes_of_function(node, parameter_classes, names, 0)
 
@@ -555,5 +552,5 @@ def _of_numbers(op: ast.operator, a: type, b: type) -> type | None:
 
 def fits(classes: Classes | None, column: SchemaColumn) -> bool:
     """Return whether all results are values of the column's own class, or None."""
-    own = _CLASS_OF.get(sort_of(column.type))
+    own = CLASS_IN_UDFS.get(sort_of(column.type))
     return classes is not None and own is not None and classes <= {own, NONE_CLASS}

@@ -163,17 +163,15 @@ def _read_replaced_columns(m: SymbolicMachine, then: Flow, otherwise: Flow) -> N
     """Read columns that one of two paths has replaced: ``if s is None: s = ""``, or ``s = []``."""
     for name in then.env.keys() & otherwise.env.keys():
         values = then.env[name], otherwise.env[name]
-        if (
-            not any(isinstance(v, ColumnV | Scalar | ElementsV) for v in values)
-            or values[0] == values[1]
-        ):
+        if values[0] == values[1] or not any(isinstance(v, _OF_COLUMNS) for v in values):
             continue
         a, b = (_empty_contents(m, p, v) for p, v in zip((then, otherwise), values, strict=True))
         if isinstance(a, _REPLACED) and isinstance(b, _REPLACED):
             then.env[name], otherwise.env[name] = m.force(a, then), m.force(b, otherwise)
 
 
-_REPLACED = (ColumnV, Scalar, ElementsV, ListV, DictV)
+_OF_COLUMNS = (ColumnV, Scalar, ElementsV)
+_REPLACED = (*_OF_COLUMNS, ListV, DictV)
 
 
 def _empty_contents(m: SymbolicMachine, flow: Flow, value: Value) -> Value:

@@ -47,7 +47,8 @@ _HOOKS = (
     *("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"),
     *("__getnewargs__", "__getnewargs_ex__"),
 )
-_METACLASSES = (type, abc.ABCMeta)
+METACLASSES = (type, abc.ABCMeta)
+"""The classes of classes that run no code of the program."""
 FACTORIES = (list, dict, set)
 """The functions for defaults of fields whose values are known."""
 
@@ -174,7 +175,7 @@ def _resolve(scope: ModuleScope, node: ast.expr) -> object:
 
 
 def _check_bases(scope: ModuleScope, node: ast.ClassDef, cls: type) -> None:
-    if type(cls) not in _METACLASSES:
+    if type(cls) not in METACLASSES:
         raise UndecidedSignal(f"{cls.__name__} is made by its own metaclass")
     base_objects = [_resolve(scope, b) for b in node.bases]
     bases = [tuple if b is typing.NamedTuple else b for b in base_objects] or [object]

@@ -89,15 +89,16 @@ def _is_plain(node: ast.ClassDef) -> bool:
 
 class UndecidedObjectSignal(UndecidedSignal):
     """A name is bound to what a class of the program makes, or to a list or dict of such objects.
-    These are not looked at here. ``bound`` is what the name is bound to; ``others`` are the signals
-    of the objects after the first.
+    These are not looked at here. ``bound`` is what the name is bound to; ``made`` are the calls in
+    the source, each with its object, ``call`` and ``value`` the first of them.
     """
 
-    def __init__(self, scope: ModuleScope, name: str, call: ast.Call, value: object) -> None:
-        super().__init__(f"it is {ast.unparse(call)}, which is not a constant expression")
-        self.scope, self.name, self.call, self.value = scope, name, call, value
-        self.bound = value
-        self.others: list[UndecidedObjectSignal] = []
+    def __init__(
+        self, scope: ModuleScope, name: str, bound: object, *made: tuple[ast.Call, object]
+    ) -> None:
+        self.scope, self.name, self.bound, self.made = scope, name, bound, made
+        self.call, self.value = made[0]
+        super().__init__(f"it is {ast.unparse(self.call)}, which is not a constant expression")
 
 
 def scope_of(module: ModuleType) -> ModuleScope:
@@ -154,9 +155,11 @@ def _check_assigned(scope: ModuleScope, name: str, node: ast.expr | None, value:
         if path_of(value) != Path(scope.text.name, (name,)):
             raise UndecidedSignal("it is another class now")
     elif isinstance(node, ast.Call) and is_own_module(type(value).__module__):
-        raise UndecidedObjectSignal(scope, name, node, value)
+        raise UndecidedObjectSignal(scope, name, value, (node, value))
     elif objects := _listed_objects(scope, node, value):
-        _check_listed(scope, name, objects, value)
+        if may_change(scope.text.tree, name, value):
+            raise UndecidedSignal(_CHANGED_IN_PLACE)
+        raise UndecidedObjectSignal(scope, name, value, *objects)
     else:
         check_constant(scope, name, node, value)
 
@@ -181,26 +184,16 @@ def _listed_objects(
     return list(zip(calls, own, strict=True)) if is_made and len(own) == len(items) else []
 
 
-def _check_listed(
-    scope: ModuleScope, name: str, objects: Sequence[tuple[ast.Call, object]], value: object
-) -> None:
-    """Check that nothing changes the container, and leave its objects to the caller."""
-    if may_change(scope.text.tree, name, value):
-        raise UndecidedSignal("it may be changed in place while the module is imported")
-    first, *others = (UndecidedObjectSignal(scope, name, call, x) for call, x in objects)
-    first.others = others
-    for signal in (first, *others):
-        signal.bound = value
-    raise first
-
-
 def check_constant(scope: ModuleScope, name: str, node: ast.expr, value: object) -> None:
     """Check that an expression gives this constant in its scope."""
     expected = compute_constant(node, scope.look)
     if not same(expected, value):
         raise UndecidedSignal(f"it is {value!r} now, and {ast.unparse(node)} in the source")
     if may_change(scope.text.tree, name, value):
-        raise UndecidedSignal("it may be changed in place while the module is imported")
+        raise UndecidedSignal(_CHANGED_IN_PLACE)
+
+
+_CHANGED_IN_PLACE = "it may be changed in place while the module is imported"
 
 
 # --- functions ----------------------------------------------------------------------------------

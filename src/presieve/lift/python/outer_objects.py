@@ -31,8 +31,9 @@ def check_objects(undecided: UndecidedObjectSignal) -> None:
     """Check that the calls in the source make objects with the attributes that they have now.
     Raises :class:`UndecidedSignal` unless the source shows it.
     """
-    for each in (undecided, *undecided.others):
-        _check_object(each)
+    scope, name, bound = undecided.scope, undecided.name, undecided.bound
+    for made in undecided.made:
+        _check_object(UndecidedObjectSignal(scope, name, bound, made))
 
 
 def _check_object(undecided: UndecidedObjectSignal) -> None:

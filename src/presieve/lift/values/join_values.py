@@ -277,15 +277,14 @@ def _merge_elements(condition: Term, a: Value, b: Value) -> Value | None:
 def _as_elements(value: Value, other: Value) -> ElementsV | None:
     """Return the value as an array or a map, which may be that of the other one, or be empty."""
     of = other.of if isinstance(other, ElementsV) else other
-    is_list = isinstance(of, Scalar) and isinstance(of.base, ArrayOf)
-    match value:
-        case ElementsV():
+    match value, of:
+        case ElementsV(), _:
             return value
-        case Scalar() if isinstance(value.base, ArrayOf | MapOf):
+        case Scalar(), _ if isinstance(value.base, ArrayOf | MapOf):
             return ElementsV(FALSE, value)
-        case ListV(()) | TupleV(()) if is_list and isinstance(of, Scalar):
+        case ((ListV(()) | TupleV(())), Scalar()) if isinstance(of.base, ArrayOf):
             return ElementsV(TRUE, of)
-        case DictV(()) if isinstance(of, Scalar) and isinstance(of.base, MapOf):
+        case DictV(()), Scalar() if isinstance(of.base, MapOf):
             return ElementsV(TRUE, of)
     return None
 

@@ -7,40 +7,19 @@ each; NULL is None, or NaN in a column of pandas, which is no text either.
 
 from __future__ import annotations
 
-import datetime as dt
 import decimal
 import sys
-from abc import ABCMeta
 
-from presieve.ir.sorts import (
-    BOOL,
-    DATE,
-    FLOAT,
-    INT,
-    STRING,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    ArrayOf,
-    Decimal,
-    MapOf,
-    Sort,
-)
+from presieve.ir.sorts import STRING, ArrayOf, Decimal, MapOf
 from presieve.ir.terms import FALSE, TRUE, Term, Var
 from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.models.registry import function
+from presieve.lift.python.classes import METACLASSES
 from presieve.lift.values.symbolic import Known, NoneV, Scalar, TupleV, Value, describe
 from presieve.semantics.smart_constructors import is_none, ite, without_options
+from presieve.semantics.values import CLASS_IN_UDFS
 
-_CLASSES: dict[Sort, type] = {
-    STRING: str,
-    BOOL: bool,
-    INT: int,
-    FLOAT: float,
-    DATE: dt.date,
-    TIMESTAMP: dt.datetime,
-    TIMESTAMP_NTZ: dt.datetime,
-}
 _COMPUTED = (STRING,)
 """Sorts of which each value has the class of the sort, even if a library computes it."""
 _ASKED = frozenset(("builtins", "datetime", "decimal", "numbers", "collections.abc"))
@@ -76,7 +55,7 @@ def _classes(asked: Value) -> tuple[type, ...] | None:
 
 def _is_of_library(cls: type) -> bool:
     """Whether this is the class that one of the modules holds under its name."""
-    if type(cls) not in (type, ABCMeta) or cls.__module__ not in _ASKED:
+    if type(cls) not in METACLASSES or cls.__module__ not in _ASKED:
         return False
     return getattr(sys.modules.get(cls.__module__), cls.__name__, None) is cls
 
@@ -94,4 +73,4 @@ def _class_of(value: Value) -> type | None:
         return decimal.Decimal
     if isinstance(base, ArrayOf | MapOf):
         return list if isinstance(base, ArrayOf) else dict
-    return _CLASSES.get(base)
+    return CLASS_IN_UDFS.get(base)

@@ -118,16 +118,12 @@ def _elements(term: Term) -> Term:
     return apply_function(Op.MAP_KEYS, term) if isinstance(strip(term.sort), MapOf) else term
 
 
-def contains(
-    m: SymbolicMachine,
-    flow: Flow,
-    key: Value,
-    value: Composite,
-    error: type[Exception] = TypeError,
-) -> Term | None:
+def contains(m: SymbolicMachine, flow: Flow, key: Value, value: Composite) -> Term | None:
     """Evaluate ``key in value`` of a constant and an array or a map; None if it is not known."""
-    empty, container = _present(m, flow, value, error)
-    literal = _literal(m, key)
+    return _is_found(_literal(m, key), *_present(m, flow, value))
+
+
+def _is_found(literal: Lit | None, empty: Term, container: Term) -> Term | None:
     elements = _elements(container)
     if literal is None or strip(elements.sort) != ArrayOf(literal.sort) or literal.sort == FLOAT:
         return None
@@ -155,7 +151,8 @@ def item(m: SymbolicMachine, flow: Flow, value: Composite, key: Value) -> Value 
             m.fail(flow, or_(empty, short), IndexError)
             return _read_element(m, apply_function(Op.ARRAY_AT, term, int_lit(place)))
         case MapOf():
-            found, literal = contains(m, flow, key, value), _literal(m, key)
+            literal = _literal(m, key)
+            found = _is_found(literal, empty, term)
             if found is None or literal is None:
                 return None
             m.fail(flow, negate(found), KeyError)
@@ -206,10 +203,11 @@ def _map(call: ModelCall, owner: Value) -> Composite | None:
 def get_value(call: ModelCall, value: Composite) -> Value | None:
     """``map.get(key, default)`` of a column of maps, with a constant key."""
     m, flow, (key, *defaults) = call.m, call.flow, call.args
-    found, literal = contains(m, flow, key, value, AttributeError), _literal(m, key)
+    literal = _literal(m, key)
+    empty, term = _present(m, flow, value, AttributeError)
+    found = _is_found(literal, empty, term)
     if found is None or literal is None:
         return None
-    _, term = _present(m, flow, value, AttributeError)
     element = _read_element(m, apply_function(Op.MAP_AT, term, literal))
     default = m.force(defaults[0], flow) if defaults else NONE
     return None if element is None else merge(found, element, default)
