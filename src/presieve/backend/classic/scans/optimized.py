@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from presieve.backend.catalyst import struct_fields
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.trees import (
+    ALIAS,
     ATTRIBUTE,
+    Conjunct,
     Node,
     Tree,
     expr_id,
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from presieve.backend.classic.gateway import ClassicGateway
 
 _PRUNED_AT_RUN = "DynamicPruning"
+_NAMING = (ATTRIBUTE, struct_fields.GET)
 _NULL_TESTS = class_names((predicates.IS_NULL, predicates.IS_NOT_NULL))
 METADATA = "_metadata"
 """The column with Spark's metadata of the file that a row is from."""
@@ -132,26 +136,53 @@ def optimized_scans(gateway: ClassicGateway, df: DataFrame) -> tuple[OptimizedSc
     return tuple(scan for plan in plans for scan in _scans(gateway, plan, gateway.tree(plan), ()))
 
 
-def _scans(
-    gateway: ClassicGateway, plan: Handle, node: Node, above: tuple[Node, ...]
-) -> Iterator[OptimizedScan]:
-    """Iterate over the scans below a node. ``above`` are the filters above the node with only
-    projections in between.
+class _Above(Struct, frozen=True):
+    """A filter above a node with only projections in between, and the columns that these compute
+    from others.
     """
+
+    filter: Node
+    computed: frozenset[int] = frozenset()
+
+    def conjuncts(self) -> Iterator[Conjunct]:
+        """The conjuncts that Spark may offer to a source. It writes what a projection computes in
+        the place of its name (``PhysicalOperation``), and compares columns and fields only
+        (``PushableColumn``). A computed boolean may itself be such a comparison.
+        """
+        for part in split_conjuncts(self.filter.fields["condition"]):
+            columns = [node for node in part.tree if node["class"] == ATTRIBUTE]
+            if not any(expr_id(c) in self.computed and c["dataType"] != "boolean" for c in columns):
+                yield part
+
+
+def _scans(
+    gateway: ClassicGateway, plan: Handle, node: Node, above: tuple[_Above, ...]
+) -> Iterator[OptimizedScan]:
+    """Iterate over the scans below a node."""
     if not node.children:
         output = tuple(expr_id(tree[0]) for tree in node.fields.get("output", []))
         leaf = leaf_of(gateway, gateway.node(plan, node.path))
         conditions = tuple(c for filter_ in above for c in _conditions(gateway, plan, filter_))
-        pruned_by = frozenset(c for filter_ in above for c in _pruned_by(filter_))
+        pruned_by = frozenset(c for filter_ in above for c in _pruned_by(filter_.filter))
         kinds = leaf.is_scan, node.kind == CACHED
         yield OptimizedScan(output, *kinds, conditions, pruned_by, leaf)
         return
     if node.kind == FILTER:
-        above = (*above, node)
-    elif node.kind != PROJECT:
+        above = (*above, _Above(node))
+    elif node.kind == PROJECT:
+        computed = frozenset(_computed_columns(node))
+        above = tuple(_Above(a.filter, a.computed | computed) for a in above)
+    else:
         above = ()
     for child in node.children:
         yield from _scans(gateway, plan, child, above)
+
+
+def _computed_columns(projection: Node) -> Iterator[int]:
+    """Iterate over the columns that are neither another column nor a field of one."""
+    for tree in projection.fields["projectList"]:
+        if tree[0]["class"] == ALIAS and any(n["class"] not in _NAMING for n in tree[1:]):
+            yield expr_id(tree[0])
 
 
 def _fields(json_type: object) -> Iterator[str]:
@@ -163,11 +194,11 @@ def _fields(json_type: object) -> Iterator[str]:
         yield simple_type(json_type)
 
 
-def _conditions(gateway: ClassicGateway, plan: Handle, filter_: Node) -> Iterator[ScanCondition]:
-    for part in split_conjuncts(filter_.fields["condition"]):
+def _conditions(gateway: ClassicGateway, plan: Handle, above: _Above) -> Iterator[ScanCondition]:
+    for part in above.conjuncts():
         if _is_evaluated_at_run(part.tree):
             continue
-        offered = partial(_offer_condition, gateway, plan, filter_.path, part.route)
+        offered = partial(_offer_condition, gateway, plan, above.filter.path, part.route)
         yield ScanCondition(part.tree, stable_text(part.tree), offered)
 
 
