@@ -10,7 +10,7 @@ spark = SparkSession.builder.appName("orders").getOrCreate()
 
 @F.udf("string")
 def clean(code: str | None) -> str | None:
-    return None if code is None else code.strip().upper()
+    return None if code is None else code.strip().capitalize()
 
 
 @F.udf("double")
@@ -34,7 +34,7 @@ def rewarded(name: str | None, gross: float | None) -> bool:
 
 @F.udf("string")
 def initials(name: str | None) -> str | None:
-    return None if name is None else name[:2].lower()
+    return None if name is None else name[:2].title()
 
 
 def main(folder: str) -> None:

@@ -67,7 +67,7 @@ def explained(tmp_path: Path) -> None:
 def explained_at_length(tmp_path: Path) -> None:
     """Functions that stay say why."""
     whole = run(tmp_path, "-m", "presieve", "explain", "-v").stdout
-    for name, what in (("clean", "upper"), ("initials", "lower")):
+    for name, what in (("clean", "capitalize"), ("initials", "title")):
         place = whole.index(f"Project {name}\n")
         reason = f"[no-text] nothing in Spark SQL gives the same as Python's {what}()"
         assert reason in " ".join(whole[place : place + 400].split())

@@ -10,6 +10,7 @@ The text is not trusted: Spark's reading of it is translated back and proved to 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from itertools import accumulate
@@ -20,15 +21,28 @@ from presieve.errors import DeclineSignal
 from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import DATE, FLOAT, INT, TIMESTAMP_NTZ, ArrayOf, MapOf, strip
-from presieve.ir.terms import FALSE, App, Lit, Op, Term, Var, literal_value, string_lit
-from presieve.ir.walk import size, subterms
+from presieve.ir.terms import (
+    FALSE,
+    App,
+    Lit,
+    Op,
+    Term,
+    Var,
+    float_lit,
+    literal_value,
+    string_lit,
+)
+from presieve.ir.walk import size
 from presieve.lift.values.ranges import Interval, Ranges
 from presieve.records import replace
-from presieve.semantics.smart_constructors import without_options
+from presieve.semantics.smart_constructors import get, without_options
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES
 from presieve.sql import function_texts
 from presieve.sql.emit import Level, literal
+from presieve.sql.expressions.compositions import write
+from presieve.sql.expressions.python_functions import Composed, compose
+from presieve.sql.operands import NEGATIVE_ZERO
 from presieve.sql.quoted_names import InexpressibleError, quote
 from presieve.sql.whole_decimals import BIGINT_DIGITS
 
@@ -48,8 +62,6 @@ _FLOATS = {
     Op.FLOAT_DIV: ("/", Level.PRODUCT),
 }
 
-
-_OF_BYTES = "without Arrow, Python reads what is no UTF-8 in a text as U+FFFD, and Spark does not"
 _VOID = "void"
 
 
@@ -101,7 +113,7 @@ class Writer(Struct, frozen=True):
             error = f"CAST(raise_error({literal(string_lit(message))}) AS {type_.upper()})"
             return f"CASE WHEN {self.text(raises).sql} THEN {error} ELSE {text.sql} END"
         except InexpressibleError as error_:
-            raise DeclineSignal("no-text", _why_no_text(term, error_)) from None
+            raise DeclineSignal("no-text", str(error_)) from None
 
     def condition(self, term: Term) -> str:
         """Write a condition. Raises :class:`DeclineSignal`."""
@@ -109,7 +121,7 @@ class Writer(Struct, frozen=True):
         try:
             return self.text(term).sql
         except InexpressibleError as error:
-            raise DeclineSignal("no-text", _why_no_text(term, error)) from None
+            raise DeclineSignal("no-text", str(error)) from None
 
     def _cast_to_declared(self, text: Text, type_: str) -> Text:
         if text.type in ("", type_):
@@ -139,7 +151,19 @@ class Writer(Struct, frozen=True):
             sql = function_texts.write_any_call(term, lambda t: self.text(t).sql)
             if sql is not None:
                 return Text(sql, type="int" if strip(term.sort) == INT else "")
+        composed = compose(term)
+        if composed is not None:
+            return self.compose(composed, term)
         raise InexpressibleError(_without_counterpart(term))
+
+    def compose(self, composed: Composed, term: App) -> Text:
+        """Write a function that Spark has as a composition, which repeats the argument."""
+        argument = self.text(composed.argument).inside(Level.PRIMARY)
+        if len(argument) > MAX_REPEATED:
+            raise InexpressibleError("a long expression would be repeated")
+        return Text(
+            write(composed.form, argument, literal), type="int" if strip(term.sort) == INT else ""
+        )
 
     # --- integers -------------------------------------------------------------------------
 
@@ -179,6 +203,8 @@ class Writer(Struct, frozen=True):
         )
 
 
+MAX_REPEATED = 20_000
+"""The length of a text beyond which it is not repeated."""
 MAX_SIZE = 2_000
 """The number of operators, columns and constants beyond which an expression is not written: SQL has
 no names for a subexpression that is used more than once.
@@ -187,8 +213,6 @@ no names for a subexpression that is used more than once.
 
 def _without_counterpart(term: App) -> str:
     """Say that Spark has nothing for a function, by the name that Python gives it."""
-    if term.op is Op.TEXT_DECODED:
-        return _OF_BYTES
     name = term.args[-1] if term.op in (Op.TEXT_RECASED, Op.TEXT_IS, Op.FLOAT_CALL) else None
     called = literal_value(name) if isinstance(name, Lit) else term.op.value
     named = f"Python's {called}()" if term.op in SIGNATURES else f"Python's operator {called}"
@@ -211,14 +235,6 @@ _NAMES_IN_PYTHON = {
     Op.SAME: "a test that tells zeros of both signs apart",
 }
 """What the source has, where the name of our operator does not say it."""
-
-
-def _why_no_text(term: Term, error: InexpressibleError) -> str:
-    """Say why a term has no text: rather that a function has none than how its argument comes."""
-    if str(error) != _OF_BYTES:
-        return str(error)
-    named = (n for n in subterms(term) if isinstance(n, App) and n.op is Op.TEXT_RECASED)
-    return next(map(_without_counterpart, named), _OF_BYTES)
 
 
 def _check_size(*terms: Term) -> None:
@@ -261,6 +277,21 @@ def _logic(word: str, level: Level) -> _Rule:
         return Text(f" {word} ".join(parts), level)
 
     return write
+
+
+def _equal(writer: Writer, term: App) -> Text:
+    """Write an equality: of a choice that a composition takes part in, for each of its values."""
+    composed = compose(term)
+    if composed is not None:
+        return writer.compose(composed, term)
+    choice, other = without_options(term.args[0]), term.args[1]
+    if not isinstance(choice, App) or choice.op is not Op.ITE or not isinstance(other, Lit):
+        return _compare(writer, term)
+    test, *values = choice.args
+    equal = [app(Op.PY_EQ, get(v), other) for v in values]
+    if not any(compose(e) for e in equal):
+        return _compare(writer, term)
+    return writer.text(app(Op.ITE, test, *equal))
 
 
 def _compare(writer: Writer, term: App) -> Text:
@@ -394,6 +425,24 @@ def _function(name: str) -> _Rule:
     return lambda writer, term: Text(f"{name}({writer.text(term.args[0]).sql})")
 
 
+def _same_double(writer: Writer, term: App) -> Text:
+    """Tell a double from a constant by its bits. All NaN are one."""
+    value, constant = term.args
+    bits = literal_value(constant) if isinstance(constant, Lit) else None
+    if strip(value.sort) != FLOAT or not isinstance(bits, float):
+        raise InexpressibleError(_without_counterpart(term))
+    text = writer.text(value)
+    if math.isnan(bits):
+        return Text(f"isnan({text.sql})")
+    equal = f"{text.inside(Level.SUM)} = {literal(float_lit(bits))}"
+    if bits:
+        return Text(equal, Level.COMPARISON)
+    is_negative = f"CAST({text.sql} AS STRING) = {literal(string_lit(NEGATIVE_ZERO))}"
+    if math.copysign(1, bits) < 0:
+        return Text(is_negative, Level.COMPARISON)
+    return Text(f"{equal} AND NOT ({is_negative})", Level.AND)
+
+
 _Rule = Callable[[Writer, App], Text]
 
 _RULES: dict[Op, _Rule] = {
@@ -405,6 +454,7 @@ _RULES: dict[Op, _Rule] = {
     Op.OR: _logic("OR", Level.OR),
     Op.ITE: _case,
     Op.IS_NAN: _function("isnan"),
+    Op.SAME: _same_double,
     Op.INT_NEG: _negate,
     Op.INT_FLOORDIV: _floor_division,
     Op.INT_MOD: _remainder,
@@ -412,6 +462,7 @@ _RULES: dict[Op, _Rule] = {
     Op.FLOAT_NEG: lambda writer, term: Text(_minus(writer.text(term.args[0]))),
     Op.FLOAT_SQRT: _function("sqrt"),
     **dict.fromkeys(_COMPARED, _compare),
+    Op.PY_EQ: _equal,
     **dict.fromkeys(_SUMS, _sum),
     **dict.fromkeys(_FLOATS, _float),
 }

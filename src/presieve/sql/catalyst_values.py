@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from presieve.errors import Declined, DeclineSignal
+from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import FLOAT, INT, Option, strip
 from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, literal_value, none_lit
@@ -42,7 +43,8 @@ from presieve.sql.catalyst_tree import (
 from presieve.sql.coerce import fit, truth
 from presieve.sql.expressions import basics, choices, numeric
 from presieve.sql.expressions.entry import Entry
-from presieve.sql.operands import NULL, AsDecimal, AsInstant, AsText, Constant
+from presieve.sql.expressions.python_functions import ROOTS, recognize
+from presieve.sql.operands import NULL, TYPE_NAMES, AsDecimal, AsInstant, AsText, Constant
 
 
 class ValueOf(Struct, frozen=True):
@@ -379,7 +381,30 @@ def _raise_error(node: ExprNode, context: ReadingContext) -> Typed:
     return Typed(NULL, "void")
 
 
-RULES: dict[Entry, Rule] = {
+def _or_function_of_python(rule: Rule) -> Rule:
+    """The rule of a class of which a tree may be a composition."""
+
+    def convert(node: ExprNode, context: ReadingContext) -> Typed:
+        recognized = recognize(node)
+        if recognized is None:
+            return rule(node, context)
+        argument = meaning(recognized.argument, context)
+        signature = SIGNATURES[recognized.op]
+        if argument.type != TYPE_NAMES[signature.arguments[0]]:
+            raise DeclineSignal("sql-unsupported", f"a function of Python over {argument.type}")
+        term = app(recognized.op, _term(argument, context), *recognized.parameters)
+        if recognized.compared is not None:
+            return Typed(app(Op.SQL_EQ, term, recognized.compared), "boolean")
+        return Typed(term, "int" if signature.result == INT else TYPE_NAMES[signature.result])
+
+    return convert
+
+
+def _unread(node: ExprNode, _: ReadingContext) -> Typed:
+    raise DeclineSignal("sql-unsupported", f"{node.entry.name} is not supported")
+
+
+_RULES: dict[Entry, Rule] = {
     **catalyst.RULES,
     basics.ATTRIBUTE: _attribute,
     **dict.fromkeys((numeric.ADD, numeric.SUBTRACT, numeric.MULTIPLY), _arithmetic),
@@ -394,5 +419,9 @@ RULES: dict[Entry, Rule] = {
     **dict.fromkeys(choices.CASES, _case),
     choices.GREATEST: _twice,
     basics.RAISE_ERROR: _raise_error,
+}
+RULES: dict[Entry, Rule] = {
+    **_RULES,
+    **{root: _or_function_of_python(_RULES.get(root, _unread)) for root in ROOTS},
 }
 """Every expression that is supported in a value."""

@@ -28,18 +28,20 @@ OF_OPERATORS = "Alias CommonExpressionDef Explode Inline PosExplode SortOrder St
 """Parts of operators, which are no conditions or values."""
 WITHOUT_MEANING = """
     AddMonths AtLeastNNonNulls CreateArray CreateNamedStruct DateAdd DateDiff DateFormatClass
-    DateSub DayOfWeek DayOfYear FromUnixTime GetTimestamp InSet IsValidUTF8 LastDay Least Like Lower
-    MillisToTimestamp ParseToDate Quarter Remainder SecondsToTimestamp TimestampAddInterval
-    TruncDate TruncTimestamp TryDivide UnixMicros UnixSeconds UnixTimestamp Upper WeekOfYear
-    presieve.Between presieve.OneOf
+    DateSub DayOfWeek DayOfYear FormatNumber FromUnixTime GetTimestamp InSet IsValidUTF8 LastDay
+    Least Like Lower MillisToTimestamp ParseToDate Quarter Remainder SecondsToTimestamp StringInstr
+    TimestampAddInterval TruncDate TruncTimestamp TryDivide UnixMicros UnixSeconds UnixTimestamp
+    Upper WeekOfYear presieve.Between presieve.OneOf
 """
-"""Expressions that have no meaning in the IR: a filter with one of them is declined."""
+"""Expressions that have no meaning of their own in the IR: a filter with one of them is declined.
+"""
 OF_ANY_VALUE = """
     ArrayPosition ArraySize Between CommonExpressionRef Concat Contains
     CreateArray CreateNamedStruct DateFromUnixDate ElementAt
-    EndsWith Get InSet IsValidUTF8 Left Length Lower MapKeys Minute NullIf
-    NullIfResult Nvl Nvl2 ParseToDate Pmod RaiseError Remainder Reverse Second SplitPart
-    Sqrt StringReplace StringTranslate StringTrim StringTrimLeft StringTrimRight TryDivide
+    EndsWith FormatNumber Get InSet IsValidUTF8 Left Length Lower MapKeys Minute NullIf
+    NullIfResult Nvl Nvl2 ParseToDate Pmod RaiseError RegExpReplace Remainder Reverse Second
+    SplitPart Sqrt StringInstr StringReplace StringTranslate StringTrim StringTrimLeft
+    StringTrimRight TryDivide
     TryElementAt Unhex Upper WeekOfYear With
 """
 """Expressions that may have any value for the readers of scan filters."""

@@ -103,6 +103,7 @@ TOTALS: dict[str, str] = {
     "StartsWith": "startswith(s, s2)",
     "IsValidUTF8": "is_valid_utf8(s); is_valid_utf8(CAST(y AS string))",
     "Length": "length(s); length(y)",
+    "StringInstr": "instr(s, s2); instr(CAST(y AS string), s2)",
     "Left": "left(s, 2); left(s, i)",
     "Lower": "lower(s); lower(CAST(y AS string))",
     "Upper": "upper(s); upper(CAST(y AS string))",
@@ -226,6 +227,7 @@ RAISING: dict[str, str] = {
     "GetTimestamp": "to_timestamp(s, 'yyyy')",
     "RegExpExtract": "regexp_extract(s, s2, 0)",
     "RegExpReplace": "regexp_replace(s, s2, 'a')",
+    "FormatNumber": "format_number(x, '0.0.0')",
     "Unhex": "to_binary(s, 'hex')",
 }
 """Per class expressions that raise of some row, in some mode."""
