@@ -13,9 +13,11 @@ from presieve.backend.statistics.metrics import Measurement, PythonRun
 from presieve.errors import Declined, UsageError
 from presieve.records import replace
 from presieve.report import html
+from presieve.report.remarks import CompiledFunction
 from presieve.report.report import Report
 from presieve.report.report_data import Measured, ReportData
 from presieve.report.report_text import brief_boundary
+from presieve.report.sentences import runs_as
 
 
 def test_text_of_a_split() -> None:
@@ -280,3 +282,16 @@ def test_attributes() -> None:
     assert report.changed
     assert not Report(NOTHING).changed
     assert "2 boundaries" in repr(report)
+
+
+@pytest.mark.parametrize(
+    ("constant", "shown"),
+    [
+        ("a" * 299, "a" * 299),
+        ("a" * 300, "a" * 24 + ".."),
+        ("\\'" * 300, "\\'" * 24 + ".."),
+    ],
+)
+def test_tables_of_letters_are_cut_off(constant: str, shown: str) -> None:
+    compiled = CompiledFunction("expression", f"translate(s, '{constant}', 'it\\'s')", ())
+    assert runs_as(compiled) == f"translate(s, '{shown}', 'it\\'s')"

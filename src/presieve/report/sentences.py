@@ -177,7 +177,15 @@ def functions_apart(data: ReportData) -> Iterator[FunctionReport]:
 
 def runs_as(compiled: CompiledFunction) -> str:
     """What runs in place of a function: its expression, or words if that has names of its own."""
-    return FORMS[compiled.form] if compiled.names else compiled.expression
+    return FORMS[compiled.form] if compiled.names else _shown(compiled.expression)
+
+
+def _shown(expression: str) -> str:
+    """An expression with long constants, such as tables of letters, cut off."""
+    return _LONG_CONSTANT.sub(lambda match: f"'{match[1]}..'", expression)
+
+
+_LONG_CONSTANT = re.compile(r"'((?:[^'\\]|\\.){24})(?:[^'\\]|\\.){276,}'")
 
 
 def function_line(function: FunctionReport) -> str:
@@ -195,7 +203,7 @@ def function_facts(function: FunctionReport) -> Iterator[tuple[str, str]]:
     if function.compiled:
         yield "runs as", runs_as(function.compiled)
         if function.compiled.names:
-            yield "expression", function.compiled.expression
+            yield "expression", _shown(function.compiled.expression)
         for name in function.compiled.names:
             yield "name", f"`{name.name}`: {name.meaning}"
     if function.columns or function.declined:

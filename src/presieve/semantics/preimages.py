@@ -441,21 +441,20 @@ def _spell_letterwise(op: Op, wanted: str) -> Iterator[str]:
 
 def _letters(op: Op, piece: str) -> tuple[str, ...]:
     """The characters that become this piece."""
-    if len(piece) == 1 and ord(piece) >= CASELESS:
-        return (piece,)
-    return _pieces(op).get(piece, ())
+    stays = len(piece) == 1 and FUNCTIONS[op](piece) == piece
+    return (*((piece,) if stays else ()), *_pieces(op).get(piece, ()))
 
 
 @cache
 def _pieces(op: Op) -> dict[str, tuple[str, ...]]:
-    """The characters by the piece that they become."""
-    by_piece: dict[str, list[str]] = {}
-    for code in range(CASELESS):
-        if code not in _SURROGATES:
-            letter = chr(code)
-            by_piece.setdefault(FUNCTIONS[op](letter), []).append(letter)
+    """The characters that become something else, by the piece that they become."""
+    change, by_piece = FUNCTIONS[op], dict[str, list[str]]()
+    for letter in map(chr, range(CASELESS)):
+        piece = change(letter)
+        if piece != letter:
+            by_piece.setdefault(piece, []).append(letter)
     if op is Op.TEXT_LOWER:
-        by_piece["ς"].append("Σ")
+        by_piece.setdefault("ς", []).append("Σ")
     return {piece: tuple(letters) for piece, letters in by_piece.items()}
 
 
@@ -463,7 +462,7 @@ def _pieces(op: Op) -> dict[str, tuple[str, ...]]:
 def _changed_letters(op: Op) -> tuple[tuple[str, str], ...]:
     """The letters that become something else, with that, in its order."""
     pieces = sorted(_pieces(op).items())
-    return tuple((x, p) for p, letters in pieces for x in dict.fromkeys(letters) if x != p)
+    return tuple((x, p) for p, letters in pieces for x in dict.fromkeys(letters))
 
 
 @cache
