@@ -142,9 +142,11 @@ def misplaced_underscore() -> str:
 
 @cache
 def float_pattern() -> str:
-    """The pattern, of Java, that finds a text that ``float`` takes, without its underscores."""
+    """The pattern, of Java, that finds a text that ``float`` takes, without its underscores. It
+    takes no digit twice, so that its time grows with the length.
+    """
     d, space = f"[{_digits()}]", f"[{_spaces()}]*"
-    number = rf"(?:{d}+\.?{d}*|\.{d}+)(?:[eE][+-]?{d}+)?"
+    number = rf"(?:{d}++(?:\.{d}*+)?|\.{d}++)(?:[eE][+-]?{d}++)?"
     return rf"\A{space}[+-]?(?:{number}|(?i:inf|infinity|nan)){space}\z"
 
 
@@ -157,6 +159,7 @@ def steps_to_ascii_number() -> Steps:
     return Steps((signed_nan,), "".join(decimals) + _spaces() + "_", values)
 
 
+@cache
 def _digits() -> str:
     return _class(c for c in _characters() if c.isdecimal())
 
