@@ -150,7 +150,7 @@ class Writer(Struct, frozen=True):
         if term.op in SIGNATURES:
             sql = function_texts.write_any_call(term, lambda t: self.text(t).sql)
             if sql is not None:
-                return Text(sql, type="int" if strip(term.sort) == INT else "")
+                return Text(sql, type=_type_of_call(term))
         composed = compose(term)
         if composed is not None:
             return self.compose(composed, term)
@@ -161,9 +161,7 @@ class Writer(Struct, frozen=True):
         argument = self.text(composed.argument).inside(Level.PRIMARY)
         if len(argument) > MAX_REPEATED:
             raise InexpressibleError("a long expression would be repeated")
-        return Text(
-            write(composed.form, argument, literal), type="int" if strip(term.sort) == INT else ""
-        )
+        return Text(write(composed.form, argument), type=_type_of_call(term))
 
     # --- integers -------------------------------------------------------------------------
 
@@ -201,6 +199,10 @@ class Writer(Struct, frozen=True):
         return Text(
             f"CAST({text.sql} AS {_decimal_type(BIGINT_DIGITS)})", type=_decimal_type(BIGINT_DIGITS)
         )
+
+
+def _type_of_call(term: App) -> str:
+    return "int" if strip(term.sort) == INT else ""
 
 
 MAX_REPEATED = 20_000

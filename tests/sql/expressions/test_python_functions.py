@@ -12,7 +12,6 @@ import pytest
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, STRING
 from presieve.ir.terms import App, Op, Scope, Var, int_lit, string_lit
-from presieve.sql.emit import literal
 from presieve.sql.expressions import python_texts
 from presieve.sql.expressions.compositions import write
 from presieve.sql.expressions.python_functions import compose
@@ -160,7 +159,7 @@ TEXT, NUMBER = Var(Scope.KEY, "s", STRING), Var(Scope.KEY, "x", FLOAT)
 def test_written(term: App, sql: str) -> None:
     composed = compose(term)
     assert composed is not None
-    assert write(composed.form, "s", literal) == sql
+    assert write(composed.form, "s") == sql
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,10 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import BOOL
-from presieve.ir.terms import Lit, float_lit, int_lit, string_lit
+from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Sort
+from presieve.ir.terms import Lit, lit
 from presieve.sql.catalyst_tree import ExprNode, type_of
+from presieve.sql.emit import literal
 from presieve.sql.expressions import basics
 from presieve.sql.expressions.entry import Entry
 
@@ -40,30 +41,32 @@ class Form:
     type: str = ""
 
 
-Operand: TypeAlias = Form | Argument | bool | str | int | float
+Value: TypeAlias = bool | str | int | float
+Operand: TypeAlias = Form | Argument | Value
+
+_SORTS: dict[type, Sort] = {bool: BOOL, str: STRING, int: INT, float: FLOAT}
 
 
-def write(form: Form, argument: str, literal: Callable[[Lit], str]) -> str:
+def write(form: Form, argument: str) -> str:
     """Write a form as SQL text that needs no parentheses, over an argument that needs none."""
-    operands = [_write_operand(o, argument, literal) for o in form.operands]
+    operands = [_write_operand(o, argument) for o in form.operands]
     if form.text:
         return form.text.format(*operands)
     return f"{form.entry.sql}({', '.join(operands)})"
 
 
-def _write_operand(operand: Operand, argument: str, literal: Callable[[Lit], str]) -> str:
+def _write_operand(operand: Operand, argument: str) -> str:
     match operand:
         case Form():
-            return write(operand, argument, literal)
+            return write(operand, argument)
         case Argument():
             return argument
-        case bool():
-            return literal(Lit(BOOL, operand))
-        case str():
-            return literal(string_lit(operand))
-        case float():
-            return literal(float_lit(operand))
-    return literal(int_lit(operand))
+    return literal(literal_of(operand))
+
+
+def literal_of(value: Value) -> Lit:
+    """The literal of a constant in a form."""
+    return lit(_SORTS[type(value)], value)
 
 
 def argument_of(form: Form, node: ExprNode) -> ExprNode | None:
@@ -92,7 +95,7 @@ def _fits(operand: Operand, node: ExprNode, argument: ExprNode | None) -> bool:
     return type(value) is type(operand) and value == operand
 
 
-def constant(node: ExprNode) -> bool | str | int | float | None:
+def constant(node: ExprNode) -> Value | None:
     """The value of a literal that is a boolean, a string, an int or a double."""
     value = node.fields.get("value")
     if node.entry is not basics.LITERAL or not isinstance(value, str):
@@ -101,7 +104,7 @@ def constant(node: ExprNode) -> bool | str | int | float | None:
     return None if read is None else read(value)
 
 
-_LITERALS: dict[str, Callable[[str], bool | str | int | float]] = {
+_LITERALS: dict[str, Callable[[str], Value]] = {
     "boolean": lambda text: text == "true",
     "string": str,
     "int": int,

@@ -14,7 +14,7 @@ from functools import cache, partial
 
 from msgspec import Struct
 
-from presieve.ir.terms import App, Lit, Op, Term, int_lit, literal_value, string_lit
+from presieve.ir.terms import App, Lit, Op, Term, literal_value
 from presieve.semantics.function_meanings import WHITESPACE
 from presieve.semantics.preimages import REPLACEMENT
 from presieve.semantics.smart_constructors import without_options
@@ -27,7 +27,15 @@ from presieve.sql.expressions import (
     python_texts,
     textual,
 )
-from presieve.sql.expressions.compositions import ARGUMENT, Form, Operand, argument_of, constant
+from presieve.sql.expressions.compositions import (
+    ARGUMENT,
+    Form,
+    Operand,
+    Value,
+    argument_of,
+    constant,
+    literal_of,
+)
 from presieve.sql.expressions.entry import Entry
 from presieve.sql.expressions.python_texts import Steps
 
@@ -47,7 +55,7 @@ class Composition(Struct, frozen=True):
     root: Entry
     path: tuple[int, ...]
     mark: Entry
-    parameters: Callable[[str | int | float | None], Iterator[Parameters]]
+    parameters: Callable[[Value | None], Iterator[Parameters]]
     place: int = 1
     compared: bool = False
 
@@ -97,7 +105,7 @@ def recognize(node: ExprNode) -> Recognized | None:
         for parameters in composition.parameters(None if told is None else constant(told)):
             form = composition.form(*parameters)
             argument = None if form is None else argument_of(form, node)
-            literals = tuple(map(_literal, parameters))
+            literals = tuple(map(literal_of, parameters))
             if argument is not None and composition.compared:
                 return Recognized(composition.op, argument, (), *literals)
             if argument is not None:
@@ -111,10 +119,6 @@ def _node_at(node: ExprNode, path: tuple[int, ...]) -> ExprNode | None:
             return None
         node = node.children[place]
     return node
-
-
-def _literal(value: str | int) -> Lit:
-    return string_lit(value) if isinstance(value, str) else int_lit(value)
 
 
 def _no_parameters(_: object) -> Iterator[Parameters]:
@@ -219,8 +223,8 @@ _WHOLE = 2.0**52
 
 @cache
 def _round(digits: int) -> Form | None:
-    """Java formats the exact value of a double, rounds a tie to the even neighbour, and errs only
-    in some versions for half a unit of the last digit.
+    """Java shows the exact value of a double, rounded to even where it is a tie. Java 17 errs for
+    half a unit of the last digit, and for nothing else.
     """
     if not 0 <= digits <= _MOST_DIGITS:
         return None
