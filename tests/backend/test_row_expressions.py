@@ -581,9 +581,9 @@ def after_of_two(s: str | None, v: int | None) -> bool:
     return s is not None and s > "é" and v is not None
 
 
-@pytest.mark.parametrize(("arrow", "left"), [(False, 1), (True, 2)])
-def test_texts_that_a_function_returned(spark: SparkSession, arrow: bool, left: int) -> None:
-    """What was pickled is UTF-8 by now. Of Arrow, which refuses what is none, it is not claimed.
+@pytest.mark.parametrize("arrow", [False, True])
+def test_texts_that_a_function_returned(spark: SparkSession, arrow: bool) -> None:
+    """What was pickled is UTF-8 by now. What came by Arrow is decoded as it is for a worker.
     Functions of two arguments are handed columns, not the very objects that others return.
     """
     table = spark.range(3 if arrow else 1, 5).withColumnRenamed("id", "v")
@@ -591,7 +591,7 @@ def test_texts_that_a_function_returned(spark: SparkSession, arrow: bool, left: 
     if not arrow:
         given = [r.s for r in out.orderBy("v").collect()]
         assert given == ["\ufffd", "\ufffdé", "abc", None]
-    check(out.withColumn("r", function(after_of_two, "boolean", arrow=False)("s", "v")), left)
+    check(out.withColumn("r", function(after_of_two, "boolean", arrow=False)("s", "v")), left=1)
 
 
 # --- what an enabled session compiles -------------------------------------------------------------
