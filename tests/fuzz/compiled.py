@@ -15,7 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JNetworkError
-from tests.fuzz.rows import COLUMNS, MODULES, RAISES, RowFunction, make, result_of
+from tests.fuzz.rows import COLUMNS, HEAD, RAISES, RowFunction, make, result_of
 from tests.fuzz.spark import session
 
 from presieve.backend.open_plan import Reading
@@ -159,11 +159,7 @@ class Fuzz:
 
     def _module(self, made: Sequence[RowFunction], number: int) -> Any:
         name = f"rows_{self.seed}_{number}"
-        text = (
-            "".join(f"import {name}\n" for name in MODULES)
-            + "\n\n"
-            + "\n\n".join(f.source for f in made)
-        )
+        text = HEAD + "\n\n" + "\n\n".join(f.source for f in made)
         (self.folder / f"{name}.py").write_text(text, encoding="utf-8")
         sys.path.insert(0, str(self.folder))
         importlib.invalidate_caches()

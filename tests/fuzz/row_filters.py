@@ -4,7 +4,6 @@ for the parameters, against CPython on rows, with both of Spark's ways to take a
 
 from __future__ import annotations
 
-import importlib
 import sys
 import time
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from random import Random
 from typing import Any
 
 from tests.fuzz.compiled import VALUES
-from tests.fuzz.rows import COLUMNS, MODULES, RAISES, RowFunction, make, result_of
+from tests.fuzz.rows import COLUMNS, HEAD, RAISES, RowFunction, make, result_of
 
 from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
 from presieve.driver.synthesize import synthesize
@@ -68,8 +67,8 @@ def trial(number: int, seed: int, tally: Tally) -> None:
     random = Random(f"rows {seed} {number}")
     made = make(random, "f")
     arrow = number % 2 == 1
-    scope: dict[str, Any] = {name: importlib.import_module(name) for name in MODULES}
-    exec(compile(made.source, _register(made, number), "exec"), scope)
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(HEAD + made.source, _register(made, number), "exec"), scope)
     udf = _Udf(scope["f"], arrow=arrow)
     schema = ", ".join(f"{a} {COLUMNS[a]}" for a in made.arguments)
     inputs = read_inputs(udf, schema, f"r {made.returns}", (), "row", partly=True)
@@ -89,8 +88,8 @@ def _register(made: RowFunction, number: int) -> str:
     import linecache
 
     name = f"<row function {number}>"
-    lines = made.source.splitlines(keepends=True)
-    linecache.cache[name] = (len(made.source), None, lines, name)
+    source = HEAD + made.source
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     return name
 
 

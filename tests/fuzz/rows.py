@@ -61,8 +61,46 @@ UNREAD = (
 )
 """Texts of texts by functions of which only the error for None is known."""
 CAUGHT = ("Exception", "(TypeError, ValueError)", "ValueError", "TypeError", "json.JSONDecodeError")
-MODULES = ("datetime", "html", "ipaddress", "json", "math", "re")
+MODULES = ("bisect", "dataclasses", "datetime", "html", "ipaddress", "json", "math", "re")
 """What functions use."""
+OUTSIDE = """
+LIMITS = [-5, 0, 7, 100]
+STEPS = (0.0, 0.5, 2.5, 100.0)
+NAMES = ["", "a", "ab", "b", "x"]
+RATES = {"a": 1.5, "b": 0.5, "": 2.0}
+
+
+@dataclasses.dataclass(frozen=True)
+class Rules:
+    most: int = 7
+    least: float = -1.5
+    rates: dict = dataclasses.field(default_factory=lambda: {"a": 2.5, "ab": 1.0})
+
+    def rate_of(self, text):
+        return self.rates.get(text, self.least)
+
+
+RULES = Rules()
+
+
+class Kinds:
+    FIRST = ("a", "ab")
+
+    @staticmethod
+    def doubled(number):
+        return number + number
+
+    @classmethod
+    def is_first(cls, text):
+        return text in cls.FIRST
+
+    @classmethod
+    def kind_of(cls, text):
+        return "first" if cls.is_first(text) else text
+"""
+"""Constants and classes that functions find outside."""
+HEAD = "".join(f"import {name}\n" for name in MODULES) + OUTSIDE
+"""The beginning of a module of functions."""
 RAISES = object()
 """The result of a function that raises."""
 CLASSES = ("str", "int", "(int, float)", "bool", "list", "dict", "datetime.date", "(str, list)")
@@ -141,6 +179,10 @@ class Maker:
         forms += [f"sum(1 for q in {e} if q in (1, 7))" for e in self.names("ints")]
         forms += [f"{k}.get({self._one(*KEYS)}, {self._one(*WHOLE)})" for k in self.names("map")]
         forms += [f"{k}[{self._one(*KEYS)}]" for k in self.names("map")]
+        forms += [f"({n} or 0)" for n in self.names("int")]
+        forms += [f"bisect.bisect_{self._one('left', 'right')}(LIMITS, {a})", "RULES.most"]
+        forms += [f"LIMITS[{a} % 4]", f"(3, 1, 2)[{a}]", f"LIMITS[1:][{b} % 3]"]
+        forms += [f"Kinds.doubled({a})", f"(5, {b})[{self.condition(depth - 1)}]"]
         return self.random.choice(forms)
 
     def _real(self, depth: int) -> str:
@@ -149,6 +191,14 @@ class Maker:
         forms += [f"(-{a})", f"abs({a})", f"({a} * {c})", f"max({a}, {b})", f"min({a}, {c})"]
         forms += [f"({a} ** 2)", f"math.sqrt(abs({a}))", f"math.log({a})", f"math.exp({a})"]
         forms += [f"({a} // 2.5)", f"({a} % 1)"]
+        forms += [f"({x} or 0)" for x in self.names("double")] * 2
+        forms += [f"({a} * ({x} or 0))" for x in self.names("double")]
+        forms += [f"(({x} or 0) {self._one('+', '-')} {a})" for x in self.names("double")]
+        forms += [f"(0 if {self.condition(depth - 1)} else {a})", f"abs({a} or 1)"]
+        forms += [f"STEPS[bisect.bisect({of}, {a}) - 1]" for of in ("STEPS", "STEPS[1:]")]
+        forms += [f"Kinds.doubled({a})", "RULES.least"]
+        rates = ("RATES.get", "RULES.rate_of", "RULES.rates.get")
+        forms += [f"{rate}({t})" for t in self.names("string") for rate in rates]
         forms += [f"round({a}, 1)", f"math.atan({a})", f"math.radians({a})"]
         if self.names("int"):
             n = self.value("int", depth)
@@ -182,6 +232,7 @@ class Maker:
         forms += [f"{d}.strftime('%Y-%m-%d')" for d in self.names("date")]
         forms += [f"{d}.isoformat()" for d in self.names("date")]
         forms += [f"','.join({w})" for w in self.names("texts")]
+        forms += [f"Kinds.kind_of({a})", f"NAMES[len({a}) % 5]", f"NAMES[{k}:][len({a})]"]
         forms += [f"{w}[{e}]" for w in self.names("texts")]
         return self.random.choice(forms)
 
@@ -211,6 +262,7 @@ class Maker:
         forms = [f"({a} {sign} {b})"] * 4
         if kind == "string":
             forms += [f"{a}.startswith({self._one(*PARTS)})", f"({self._one(*PARTS)} in {a})"]
+            forms += [f"Kinds.is_first({a})", f"({a} in NAMES[1:])"]
             forms += [f"({a} in ('a', 'b', ''))", f"{a}.endswith({self._one(*PARTS)})"]
             forms += [f"bool(re.{self._one('match', 'search')}({self._one(*PATTERNS)}, {a}))"]
             return self.random.choice(forms)
@@ -341,6 +393,8 @@ def result_of(function: Any, row: list[Any], type_: str, *, arrow: bool) -> Any:
         result = function(*row)
     except Exception:
         return RAISES
+    if type_ == "double" and isinstance(result, int):
+        return float(result) if arrow else None
     if type_ not in INT_RANGES or result is None:
         return result
     low, high = INT_RANGES[type_]

@@ -80,6 +80,54 @@ def _certain_groups(items: Any) -> Iterator[int]:
             yield from _certain_groups(argument[2])
 
 
+@cache
+def most_digits(pattern: str, flags: int, group: int) -> int | None:
+    """The most digits that a group matches; None if it may match anything else, or any number."""
+    parsed = parse(pattern, flags)
+    inner = parsed if group == 0 else next(_groups(parsed, group), None)
+    if inner is None or not _only_digits(inner):
+        return None
+    most = int(inner.getwidth()[1])
+    return most if most <= _MOST_DIGITS else None
+
+
+_MOST_DIGITS = 100
+
+
+def _groups(items: Any, number: int) -> Iterator[Any]:
+    """Yield what stands in the group of this number."""
+    for op, argument in items:
+        if op is CODES.SUBPATTERN and argument[0] == number:
+            yield argument[3]
+        elif op is CODES.SUBPATTERN:
+            yield from _groups(argument[3], number)
+        elif op in (CODES.MAX_REPEAT, CODES.MIN_REPEAT):
+            yield from _groups(argument[2], number)
+
+
+def _only_digits(items: Any) -> bool:
+    for op, argument in items:
+        if op is CODES.LITERAL:
+            is_digit = chr(argument).isdecimal()
+        elif op is CODES.IN:
+            is_digit = all(_is_range_of_digits(*entry) for entry in argument)
+        elif op in (CODES.MAX_REPEAT, CODES.MIN_REPEAT):
+            is_digit = _only_digits(argument[2])
+        else:
+            is_digit = op is CODES.SUBPATTERN and _only_digits(argument[3])
+        if not is_digit:
+            return False
+    return True
+
+
+def _is_range_of_digits(op: Any, argument: Any) -> bool:
+    if op is CODES.RANGE:
+        return bool(argument[0] >= ord("0") and argument[1] <= ord("9"))
+    if op is CODES.LITERAL:
+        return chr(argument).isdecimal()
+    return bool(op is CODES.CATEGORY and argument is CODES.CATEGORY_DIGIT)
+
+
 def _pieces(pattern: str, flags: int) -> _Pieces:
     parsed = parse(pattern, flags)
     if parsed.state.flags & (re.IGNORECASE | re.LOCALE):

@@ -31,7 +31,7 @@ from presieve.ir.sorts import (
     Decimal,
     Sort,
 )
-from presieve.ir.terms import Op, Term, int_lit, none_lit
+from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit, none_lit
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.forms import LiftRequest, RowFunction
 from presieve.lift.values.join_values import can_promote, promote
@@ -70,13 +70,13 @@ def row_field(
     m: SymbolicMachine, flow: Flow, value: Value, column: SchemaColumn, form: RowFunction
 ) -> Term:
     """Return the output for a value of a field of a struct that is returned. With Arrow, an integer
-    must fit its type; before Spark 4.1, where NaN of a field becomes NULL, such functions are not
-    read. Declines ``return-type``.
+    that is too large for its type raises; before Spark 4.1, where NaN of a field becomes NULL, such
+    functions are not read. Declines ``return-type``.
     """
-    if form.arrow and isinstance(value, Scalar) and value.base == INT:
+    if form.arrow and isinstance(value, Scalar) and value.base == INT and column.type in INT_RANGES:
         if not m.ranges.fits(value.term, column.type):
-            reason = f"field {column.name} may be too large for {column.type}"
-            raise DeclineSignal("return-type", reason)
+            m.fail(flow, _beyond(value.term, column.type))
+            return some(value.term)
     return row_value(m, flow, value, column, form)
 
 
@@ -95,12 +95,30 @@ def row_value(
         raise DeclineSignal("return-type", reason)
     if form.arrow and can_promote(value.base, value.traits, base):
         value = promote(value)
-    if value.base != base or (value.traits.maybe_int and not form.arrow):
+    when_null = FALSE if form.arrow else _when_of_another_class(value, base)
+    if when_null is None or (value.base != base and when_null != TRUE):
         raise DeclineSignal("return-type", reason)
+    if when_null == TRUE:
+        return none_lit(base)
     fits = base != INT or m.ranges.fits(value.term, column.type)
     recorded = m.columns.recorded
     recorded.converted = recorded.converted or value.traits.maybe_int or not fits
-    return some(value.term) if fits else _as_integer(m, flow, value.term, column.type, form)
+    given = some(value.term) if fits else _as_integer(m, flow, value.term, column.type, form)
+    return ite(when_null, none_lit(base), given)
+
+
+_UNCONVERTED = (BOOL, INT, FLOAT)
+"""Sorts of types for which Spark takes values of one Python class only, and NULL for others."""
+
+
+def _when_of_another_class(value: Scalar, base: Sort) -> Term | None:
+    """Return when a value without Arrow is of another class than Spark takes for the type, so that
+    it stores NULL; None if this is not known.
+    """
+    if value.base == base:
+        whole = value.traits.whole
+        return FALSE if whole is None else whole.when
+    return TRUE if base in _UNCONVERTED and value.base in (*_UNCONVERTED, STRING) else None
 
 
 def _as_integer(m: SymbolicMachine, flow: Flow, term: Term, type_: str, form: RowFunction) -> Term:

@@ -100,6 +100,9 @@ def call(m: SymbolicMachine, node: ast.Call, flow: Flow) -> Value:
         return _pure_call(m, node, pure, flow)
     if _is_method(m, node.func, flow):
         return _call_method(m, node, flow)
+    of_class = _call_of_class(m, node, flow)
+    if of_class is not None:
+        return of_class
     function = _function(m, node.func, flow)
     if isinstance(function, InnerFunctionV):
         return inlining.call(m, flow, function, node)
@@ -205,7 +208,16 @@ def _is_constant(m: SymbolicMachine, name: str) -> bool:
     """Return whether a name leads to a constant, container, pattern or broadcast from outside."""
     if not any(name in scope for scope in (m.names.closure, m.names.globals)):
         return False
-    value = m.names.resolve(name)
+    return _has_methods(m.names.resolve(name))
+
+
+def _is_constant_member(m: SymbolicMachine, node: ast.Attribute, flow: Flow) -> bool:
+    """Return whether ``node`` leads from a module, class or object outside to such a constant."""
+    return _is_known(m, node, flow) and _has_methods(m.evaluate(node, flow))
+
+
+def _has_methods(value: Value) -> bool:
+    """Return whether a value from outside is a constant, container, pattern or broadcast."""
     if not isinstance(value, Known):
         return True
     is_supported = type(value.target) is re.Pattern or is_broadcast(value.target)
@@ -220,7 +232,7 @@ def _is_method(m: SymbolicMachine, node: ast.expr, flow: Flow) -> bool:
                 return not _is_module(flow.env[name])
             return _is_constant(m, name)
         case ast.Attribute(ast.Attribute() as owner):
-            return _is_method(m, owner, flow)
+            return _is_method(m, owner, flow) or _is_constant_member(m, owner, flow)
         case ast.Attribute(ast.Constant() | ast.Dict() | ast.Subscript() | ast.Call()):
             return True
         case ast.Attribute(ast.Compare() | ast.BinOp() | ast.UnaryOp() | ast.BoolOp()):
@@ -228,6 +240,21 @@ def _is_method(m: SymbolicMachine, node: ast.expr, flow: Flow) -> bool:
         case ast.Attribute(ast.IfExp() | ast.JoinedStr()):
             return True
     return False
+
+
+def _call_of_class(m: SymbolicMachine, node: ast.Call, flow: Flow) -> Value | None:
+    """Return the result of ``Class.method(...)`` for a class of the program, or of a method of an
+    object outside; None for other calls.
+    """
+    if not isinstance(node.func, ast.Attribute):
+        return None
+    owner = node.func.value
+    if not isinstance(owner, ast.Name | ast.Attribute) or not _is_known(m, owner, flow):
+        return None
+    value = m.evaluate(owner, flow)
+    if user_records.record_of(m, flow, value) is not None:
+        return None
+    return inlining.method(m, flow, value, node)
 
 
 # --- methods --------------------------------------------------------------------------------------

@@ -186,9 +186,10 @@ def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
         case ast.Attribute(owner, name):
             return _attribute(m, owner, name, flow)
         case ast.Subscript(owner, index):
-            return _evaluate_subscript(m, owner, index, flow)
+            computed = outer_containers.compute(m, node, flow)
+            return computed or _evaluate_subscript(m, owner, index, flow)
         case ast.Call():
-            return calls.call(m, node, flow)
+            return outer_containers.compute(m, node, flow) or calls.call(m, node, flow)
         case ast.NamedExpr():
             return _assign_expression(m, node, flow)
         case ast.JoinedStr():
@@ -456,7 +457,7 @@ def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value:
     if outer_containers.is_dict(value):
         return outer_containers.item(m, flow, value, flow.dereference(key))
     if isinstance(value, TupleV | ListV) and not is_tagged(value):
-        return value.items[heap.position(key, len(value.items))]
+        return lists.item_at(m, flow, value.items, key)
     if isinstance(value, GrowingV):
         return growing_lists.item(m, flow, value, heap.read_position(key))
     if isinstance(value, DictV | MapV):

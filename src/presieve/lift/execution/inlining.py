@@ -17,7 +17,7 @@ import ast
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from symtable import SymbolTable, symtable
-from types import FunctionType, MappingProxyType
+from types import FunctionType, MappingProxyType, ModuleType
 from typing import TypeGuard
 
 from presieve.errors import DeclineSignal
@@ -35,6 +35,7 @@ from presieve.lift.execution.state import (
 )
 from presieve.lift.python.bindings import names_bound
 from presieve.lift.python.names import as_constant, names_of, own_names
+from presieve.lift.python.outer_members import is_of_program
 from presieve.lift.python.shipped import attribute, function_source
 from presieve.lift.python.shipping import is_own_module
 from presieve.lift.values.join_values import merge
@@ -85,11 +86,14 @@ def follow_call(call: ModelCall, function: Known | InnerFunctionV) -> Value:
 
 
 def method(m: SymbolicMachine, flow: Flow, owner: Value, node: ast.Call) -> Value | None:
-    """Return the result of a user's method; None if it is not one."""
+    """Return the result of a method of a user's class, called on the object whose method is
+    executed, or on a class or object from outside; None if it is not one.
+    """
     assert isinstance(node.func, ast.Attribute)
-    if not isinstance(owner, SelfV):
-        return None
-    resolved = _method_of(owner, node.func.attr)
+    if isinstance(owner, SelfV):
+        resolved = _method_of(owner, node.func.attr)
+    else:
+        resolved = _method_from_outside(owner, node.func.attr)
     if resolved is None:
         return None
     function, leading_args = resolved
@@ -133,6 +137,25 @@ def _method_of(owner: SelfV, name: str) -> tuple[FunctionType, tuple[Value, ...]
     if cls is not owner.target and name in getattr(owner.target, "__dict__", {}):
         return None
     return find_method(cls, name, owner)
+
+
+def _method_from_outside(owner: Value, name: str) -> tuple[FunctionType, tuple[Value, ...]] | None:
+    """Return the method of a class or object outside, and the arguments that are passed first."""
+    if not isinstance(owner, Known) or isinstance(owner.target, ModuleType):
+        return None
+    target = owner.target
+    cls = target if isinstance(target, type) else type(target)
+    if not is_of_program(target) or type(cls) is not type:
+        return None
+    if attribute(cls, "__getattribute__") is not object.__getattribute__:
+        return None
+    if cls is not target and name in getattr(target, "__dict__", {}):
+        return None
+    function = find_method(cls, name, owner)
+    is_plain = function is not None and cls is target and function[1] == (owner,)
+    if is_plain and not isinstance(attribute(cls, name, None), classmethod):
+        return None if function is None else (function[0], ())  # Class.function(...)
+    return function
 
 
 def find_method(

@@ -5,13 +5,18 @@ of them is declined.
 
 from __future__ import annotations
 
+import ast
+
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.ir.sorts import STRING
 from presieve.ir.terms import FALSE, Term
 from presieve.lift.execution.state import Flow, SymbolicMachine, merge_choices
 from presieve.lift.models.builtins.comparisons import equal
-from presieve.lift.python.names import as_constant
+from presieve.lift.python.bindings import UndecidedSignal
+from presieve.lift.python.constant_expressions import compute_constant
+from presieve.lift.python.names import as_constant, scalar_constant
+from presieve.lift.python.outer_members import is_of_program, member_of_program
 from presieve.lift.values.join_values import merge
 from presieve.lift.values.symbolic import (
     DictV,
@@ -27,6 +32,56 @@ from presieve.semantics.smart_constructors import or_
 
 _MOST = 200
 """Maximum number of keys of a dict that a row is compared with."""
+
+
+_CONTAINERS = (list, tuple, dict, set, frozenset)
+
+
+def compute(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value | None:
+    """Return what an expression of containers from outside gives, such as ``LIMITS[1:]`` or
+    ``dict(enumerate(NAMES))``; None for other expressions.
+    """
+    names = _names_in(node)
+    if not names or any(name in flow.env for name in names):
+        return None
+
+    def look(name: str) -> object:
+        value = m.names.lookup(name.partition(".")[0])
+        for member in name.split(".")[1:]:
+            value = member_of_program(value, member) if is_of_program(value) else None
+        if value is None:
+            raise UndecidedSignal(f"{name} is no constant")
+        return value
+
+    try:
+        if not any(type(look(name)) in _CONTAINERS for name in names):
+            return None
+        constant = compute_constant(node, look)
+    except (DeclineSignal, UndecidedSignal):
+        return None
+    is_plain = type(constant) in _CONTAINERS or scalar_constant(constant, m.columns.zone)
+    return as_constant(constant, ast.unparse(node), m.columns.zone) if is_plain else None
+
+
+def _names_in(node: ast.expr) -> frozenset[str]:
+    """Return the names, dotted ones included, of a slice, or of a call whose arguments are names;
+    nothing for other expressions.
+    """
+    match node:
+        case ast.Subscript(owner, ast.Slice()):
+            return _path_of(owner)
+        case ast.Call(ast.Name(), args, []):
+            return frozenset().union(*(_names_in(a) or _path_of(a) for a in args))
+        case ast.Call(ast.Attribute(owner, "items" | "keys" | "values" | "copy"), [], []):
+            return _path_of(owner)
+    return frozenset()
+
+
+def _path_of(node: ast.expr) -> frozenset[str]:
+    """Return the name that an expression is; nothing if it is none."""
+    path = ast.unparse(node)
+    is_path = all(part.isidentifier() for part in path.split("."))
+    return frozenset([path]) if is_path else frozenset()
 
 
 def is_dict(value: Value) -> bool:

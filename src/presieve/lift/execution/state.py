@@ -390,7 +390,7 @@ class SymbolicMachine:
         if isinstance(value, NullableV) and (value.there or value.base == FLOAT):
             stand_in = float_lit(float("nan")) if value.base == FLOAT else any_value(value.base)
             term = ite(is_none(value.term), stand_in, get(value.term))
-            return Scalar(term, Traits(False, False, value.base == FLOAT, True, None, value.wide))
+            return Scalar(term, Traits(maybe_nan=value.base == FLOAT, numpy=True, wide=value.wide))
         if not isinstance(value, Scalar):
             reason = f"not supported on {describe(flow.dereference(value))}"
             raise DeclineSignal("unsupported-operation", reason)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
+from itertools import pairwise
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT
-from presieve.ir.terms import TRUE, Lit, int_lit, string_lit
+from presieve.ir.terms import FALSE, TRUE, Lit, int_lit, string_lit
 from presieve.lift.execution import growing_lists, outer_containers
 from presieve.lift.execution.aliasing import waiting
 from presieve.lift.execution.heap import box_contents
@@ -67,11 +68,16 @@ def elements(m: SymbolicMachine, node: ast.expr, flow: Flow) -> tuple[list[Value
 def _elements(m: SymbolicMachine, node: ast.expr, flow: Flow, watched: Watched) -> list[Value]:
     with m.at(node):
         match node:
-            case ast.Call(ast.Name("range" | "enumerate" | "zip" as name), _, []):
-                if name not in flow.env and is_function(
-                    _resolve_known(m, name), f"builtins.{name}"
+            case ast.Call(ast.Name("range" | "enumerate" | "zip" as name), _, named):
+                if (
+                    {k.arg for k in named} <= _KEYWORDS[name]
+                    and name not in flow.env
+                    and is_function(_resolve_known(m, name), f"builtins.{name}")
                 ):
                     return _generate_items(m, name, node, flow, watched)
+            case ast.Call(function, [of], []) if _is_pairwise(m, function, flow):
+                certain = _certain(_elements(m, of, flow, watched), "pairwise")
+                return [TupleV(pair) for pair in pairwise(certain)]
             case ast.Call(ast.Attribute(ast.Name() | ast.Attribute() as owner, part), [], []):
                 if part in ("items", "keys", "values"):
                     value = m.evaluate(owner, flow)
@@ -98,6 +104,14 @@ def _elements(m: SymbolicMachine, node: ast.expr, flow: Flow, watched: Watched) 
         what = describe(flow.dereference(value))
         reason = f"only one loop, over the rows, is supported, and loops over constants: {what}"
         raise DeclineSignal("nested-loop", reason)
+
+
+_KEYWORDS: Mapping[str, Set[str | None]] = {
+    "range": frozenset(),
+    "enumerate": frozenset(("start",)),
+    "zip": frozenset(("strict",)),
+}
+"""The keywords that are read, by function."""
 
 
 def _watch(watched: Watched, value: Value, *, keys: bool) -> None:
@@ -149,15 +163,38 @@ def _generate_items(
         if any(abs(end) > sys.maxsize for end in ends) or len(range(*ends)) > MOST:
             raise DeclineSignal("too-large", f"a loop of more than {MOST} iterations")
         return [Scalar(int_lit(i), LITERAL) for i in range(*ends)]
-    parts = [_elements(m, a, flow, watched) for a in node.args]
-    if any(isinstance(x, PerhapsV) for part in parts for x in part):
-        reason = f"{name} of a list whose length depends on the rows"
-        raise DeclineSignal("unsupported-expression", reason)
+    options = {k.arg: m.evaluate(k.value, flow) for k in node.keywords}
+    args = node.args
+    if name == "enumerate" and len(args) == 2:
+        args, options = args[:1], {**options, "start": m.evaluate(args[1], flow)}
+    parts = [_elements(m, a, flow, watched) for a in args]
+    for part in parts:
+        _certain(part, name)
     if name == "enumerate" and len(parts) == 1:
-        return [TupleV((Scalar(int_lit(i), LITERAL), x)) for i, x in enumerate(parts[0])]
-    if name == "zip" and parts:
+        first = _constant_int(options.get("start", Scalar(int_lit(0), LITERAL)))
+        return [TupleV((Scalar(int_lit(i), LITERAL), x)) for i, x in enumerate(parts[0], first)]
+    strict = options.get("strict", Scalar(FALSE))
+    never_raises = (FALSE, TRUE) if len({len(p) for p in parts}) == 1 else (FALSE,)
+    if name == "zip" and parts and isinstance(strict, Scalar) and strict.term in never_raises:
         return [TupleV(row) for row in zip(*parts, strict=False)]
     raise DeclineSignal("unsupported-expression", f"this use of {name}")
+
+
+def _certain(items: list[Value], name: str) -> list[Value]:
+    """Return items that are all there. Declines others."""
+    if any(isinstance(x, PerhapsV) for x in items):
+        reason = f"{name} of a list whose length depends on the rows"
+        raise DeclineSignal("unsupported-expression", reason)
+    return items
+
+
+def _is_pairwise(m: SymbolicMachine, node: ast.expr, flow: Flow) -> bool:
+    """Return whether this is ``itertools.pairwise``."""
+    path = ast.unparse(node)
+    if path not in ("pairwise", "itertools.pairwise") or path.partition(".")[0] in flow.env:
+        return False
+    function = m.evaluate(node, flow)
+    return isinstance(function, Known) and is_function(function, "itertools.pairwise")
 
 
 def _constant_int(value: Value) -> int:

@@ -17,18 +17,24 @@ from msgspec import Struct
 
 from presieve.lift.python.constants import holds_mutable, is_mutable
 
-_CLOSED = frozenset(["len", "str", "repr", "bool", "sum", "any", "all", "isinstance"])
+_BISECT = ("bisect", "bisect_left", "bisect_right")
+_CLOSED = frozenset([*("len", "str", "repr", "bool", "sum", "any", "all", "isinstance"), *_BISECT])
 """Functions whose result holds nothing of the containers that they are given."""
 _COPIED = frozenset(
-    ["sorted", "set", "frozenset", "tuple", "list", "dict", "reversed", "zip", "min", "max"]
+    [
+        *("sorted", "set", "frozenset", "tuple", "list", "dict", "reversed", "zip", "min", "max"),
+        "pairwise",
+    ]
 )
 """Functions whose result holds the items of a container, and not the container."""
+_IMPORTED = {"bisect": _BISECT, "itertools": ("pairwise",)}
+"""Those of them that modules import, by the module that has them."""
 _CLOSED_METHODS = frozenset(["index", "count", "issubset", "issuperset", "isdisjoint"])
 _COPYING_METHODS = frozenset(
     ["keys", "union", "intersection", "difference", "symmetric_difference"]
 )
-_READING_CALLS = frozenset(("isin", "join"))
-"""Methods of columns and texts, which only read what they are given."""
+_READING_CALLS = frozenset(("isin", "join", *_BISECT))
+"""Methods of columns and texts, and functions of modules, which only read what they are given."""
 _MOST_FOLLOWED = 10_000
 _DEEPEST = 20
 
@@ -48,6 +54,7 @@ def _uses_of(tree: ast.Module) -> _Uses:
     uses: dict[str, list[ast.AST]] = {}
     parents: dict[int, ast.AST] = {}
     bound: set[str] = set()
+    library = set(_library_aliases(tree))
     for node in ast.walk(tree):
         parents.update((id(child), node) for child in ast.iter_child_nodes(node))
         match node:
@@ -59,9 +66,17 @@ def _uses_of(tree: ast.Module) -> _Uses:
                 bound.add(name)
             case ast.Name(name, ast.Store()) | ast.arg(name):
                 bound.add(name)
-            case ast.alias(name, other):
+            case ast.alias(name, other) if id(node) not in library:
                 bound.add(other or name)
     return _Uses(uses, parents, frozenset(bound))
+
+
+def _library_aliases(tree: ast.Module) -> Iterator[int]:
+    """Yield the ``id`` of each import of a function that is known by its name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            names = _IMPORTED.get(node.module or "", ())
+            yield from (id(a) for a in node.names if a.name in names and a.asname is None)
 
 
 def may_change(tree: ast.Module, name: str, value: object) -> bool:
@@ -160,6 +175,8 @@ class _Search:
         match call.func:
             case ast.Name(name) | ast.Attribute(_, name) if name in self._module.bound:
                 return True
+            case ast.Attribute(ast.Name("itertools"), "pairwise"):
+                return self._copied(call, value)
             case ast.Attribute(_, name):
                 return name not in _READING_CALLS or holds_mutable(value)
             case ast.Name() if call.keywords and holds_mutable(value):

@@ -41,7 +41,7 @@ MODULES = (
     *("math", "datetime", "decimal", "pandas", "numpy", "dataclasses"),
     *("pyarrow", "pyarrow.compute", "collections", "heapq", "_heapq", "re"),
     *("base64", "binascii", "html", "ipaddress", "json", "urllib", "urllib.parse"),
-    "zlib",
+    *("bisect", "_bisect", "itertools", "zlib"),
 )
 """Modules whose functions and constants may be known objects."""
 
@@ -199,8 +199,13 @@ def _is_genuine(target: object, name: str, value: Value) -> bool:
     do not see what a driver has put there.
     """
     if isinstance(value, Known):
-        return not isinstance(target, BuiltinFunctionType) or target.__name__ == name
+        plain = _SECOND_NAMES.get(name, name)
+        return not isinstance(target, BuiltinFunctionType) or target.__name__ == plain
     return name in NUMBERS and same(NUMBERS[name], target)
+
+
+_SECOND_NAMES = {"bisect": "bisect_right"}
+"""Functions that a library holds under a second name."""
 
 
 def resolve_object(path: str) -> object:

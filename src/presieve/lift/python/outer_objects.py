@@ -19,7 +19,7 @@ from presieve.lift.python.classes import FACTORIES, check_class, check_member
 from presieve.lift.python.constant_expressions import compute_constant
 from presieve.lift.python.constants import holds_mutable, is_mutable, same
 from presieve.lift.python.container_uses import may_change
-from presieve.lift.python.imported import ModuleScope, UndecidedObjectSignal
+from presieve.lift.python.imported import ModuleScope, UndecidedObjectSignal, check_function
 from presieve.lift.python.shipping import is_generated, is_own_module
 
 _MAKING = ("__new__", "__post_init__", "__setattr__", "__getattribute__", "__init_subclass__")
@@ -78,7 +78,7 @@ def _attributes(
     own_name, *names = inspect.signature(constructor).parameters
     given = {n: bound.arguments[n] for n in names}
     if is_generated(constructor):
-        return _of_fields(undecided, cls, given)
+        return _of_fields(undecided, body, cls, given)
     if not isinstance(constructor, FunctionType) or "__init__" not in vars(cls):
         raise undecided
     check_member(cls, "__init__")
@@ -90,7 +90,7 @@ def _has_own(cls: type, name: str) -> bool:
 
 
 def _of_fields(
-    undecided: UndecidedObjectSignal, cls: type, given: Mapping[str, object]
+    undecided: UndecidedObjectSignal, body: ModuleScope, cls: type, given: Mapping[str, object]
 ) -> Mapping[str, object]:
     fields: Mapping[str, dataclasses.Field[object]] = getattr(cls, "__dataclass_fields__", {})
     names = [*fields] if dataclasses.is_dataclass(cls) else list(getattr(cls, "_fields", ()))
@@ -100,10 +100,27 @@ def _of_fields(
     for name, value in given.items():
         factory = fields[name].default_factory if name in fields else dataclasses.MISSING
         left_out = factory is not dataclasses.MISSING and type(value).__module__ == "dataclasses"
-        if left_out and factory not in FACTORIES:
-            raise UndecidedSignal(f"a function of the program makes its {name}")
-        expected[name] = factory() if left_out else value  # type: ignore[operator]
+        if not left_out:
+            expected[name] = value
+        elif factory in FACTORIES:
+            expected[name] = factory()
+        else:
+            expected[name] = _of_lambda(body, name, factory)
     return expected
+
+
+def _of_lambda(body: ModuleScope, name: str, factory: object) -> object:
+    """Return the constant of ``field(default_factory=lambda: constant)``."""
+    assert body.body is not None
+    statement = body.text.binding_in(body.body, name)
+    match statement:
+        case ast.AnnAssign(_, _, ast.Call(keywords=keywords)):
+            module = ModuleScope(body.text, body.globals)
+            for k in keywords:
+                if k.arg == "default_factory" and isinstance(k.value, ast.Lambda):
+                    check_function(module, k.value, factory)
+                    return compute_constant(k.value.body, module.look)
+    raise UndecidedSignal(f"a function of the program makes its {name}")
 
 
 def _of_constructor(
@@ -164,6 +181,22 @@ def _is_frozen(cls: type) -> bool:
     return issubclass(cls, tuple) or bool(getattr(parameters, "frozen", False))
 
 
+def _only_reads(method: ast.FunctionDef) -> bool:
+    """Return whether a method does no more with its object, or class, than read attributes. What it
+    does with these is looked at in the whole module.
+    """
+    args = [*method.args.posonlyargs, *method.args.args]
+    if not args or any(ast.unparse(d) == "staticmethod" for d in method.decorator_list):
+        return True
+    reads = (
+        id(n.value)
+        for n in ast.walk(method)
+        if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load) and n.attr != "__dict__"
+    )
+    own = {id(n) for n in ast.walk(method) if isinstance(n, ast.Name) and n.id == args[0].arg}
+    return own <= {*reads}
+
+
 def _check_unchanged(
     undecided: UndecidedObjectSignal,
     bodies: list[ast.ClassDef | None],
@@ -172,9 +205,9 @@ def _check_unchanged(
     """Check that nothing in the module may change the object after it is made."""
     text, name = undecided.scope.text, undecided.name
     nodes = [n for body in bodies if body is not None for n in body.body]
-    methods = [n.name for n in nodes if isinstance(n, ast.FunctionDef) and n.name != "__init__"]
-    if methods:
-        raise UndecidedSignal(f"its method {methods[0]} may change it")
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef) and node.name != "__init__" and not _only_reads(node):
+            raise UndecidedSignal(f"its method {node.name} may change it")
     if name in text.passed or expected.keys() & (text.stored | text.stored_inside):
         raise UndecidedSignal("it may be changed while the module is imported")
     if any(may_change(text.tree, n, v) for n, v in expected.items()):

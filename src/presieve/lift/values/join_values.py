@@ -54,6 +54,7 @@ from presieve.lift.values.symbolic import (
     TupleV,
     Unbound,
     Value,
+    Whole,
     describe,
     holds_objects,
     mixed_types_signal,
@@ -70,6 +71,7 @@ from presieve.semantics.smart_constructors import (
     some,
     widen_decimal,
 )
+from presieve.semantics.values import EXACT_INT_BOUND
 
 MOST_BITS = 52
 """Bits of an integer that is used as flags, at most."""
@@ -89,7 +91,23 @@ def promote(value: Scalar) -> Scalar:
     """
     if value.traits.ahead is not None:
         return Scalar(as_instant(value.term, value.traits.ahead))
-    return Scalar(as_float(value.term), Traits(maybe_int=True, numpy=value.traits.numpy))
+    low, high = _literals_of(value.term)
+    traits = Traits(whole=Whole(low, high, TRUE), numpy=value.traits.numpy)
+    return Scalar(as_float(value.term), traits)
+
+
+def _literals_of(term: Term) -> tuple[int, int]:
+    """Return the least and the greatest of the integer literals that a term is made of."""
+    match term:
+        case Lit():
+            number = int(literal_value(term) or 0)
+            return number, number
+        case App(Op.GET | Op.SOME, (inner,)):
+            return _literals_of(inner)
+        case App(Op.ITE, (_, a, b)):
+            (low_a, high_a), (low_b, high_b) = _literals_of(a), _literals_of(b)
+            return min(low_a, low_b), max(high_a, high_b)
+    return -EXACT_INT_BOUND, EXACT_INT_BOUND
 
 
 def unify(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
@@ -214,7 +232,7 @@ def _merge_plain(condition: Term, a: Value, b: Value) -> Value | None:
     match a, b:
         case Scalar(), Scalar():
             x, y = unify(a, b)
-            return Scalar(ite(condition, x.term, y.term), x.traits.join(y.traits))
+            return Scalar(ite(condition, x.term, y.term), x.traits.join(y.traits, condition))
         case Scalar(), NoneV():
             return Scalar(ite(condition, some(a.term), none_lit(a.base)), a.traits)
         case NoneV(), Scalar():

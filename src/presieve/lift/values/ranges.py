@@ -16,8 +16,9 @@ from msgspec import Struct, field
 
 from presieve.ir.fold import Field
 from presieve.ir.sorts import INT, Decimal, strip
-from presieve.ir.terms import App, Lit, Op, Scope, Term, Var
+from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.records import replace
+from presieve.semantics.pattern_prefixes import most_digits
 from presieve.semantics.preimages import EXTENTS
 from presieve.semantics.types import SchemaColumn, bounds
 from presieve.semantics.values import MOST_ROWS
@@ -80,16 +81,28 @@ class Ranges(Struct, frozen=True):
                 return None if x is None or y is None else _hull(x, y)
             case App(Op.INT_ADD | Op.INT_SUB | Op.INT_MUL as op, (a, b)):
                 x, y = self.interval(a), self.interval(b)
-                return None if x is None or y is None else _combine(op, x, y)
+                return None if x is None or y is None else combine(op, x, y)
             case App(Op.INT_MOD, (_, b)):
                 y = self.interval(b)  # between zero and the divisor, whatever is divided
                 return None if y is None else (min(y[0] + 1, 0), max(y[1] - 1, 0))
             case App(Op.INT_FLOORDIV, (a, Lit(_, int() as divisor))) if divisor:
                 x = self.interval(a)
                 return None if x is None else _range_of(end // divisor for end in x)
+            case App(Op.TEXT_TO_INT, (App(Op.TEXT_GROUP, (_, *how)),)):
+                return _number_in_group(how)
             case App(op, _):
                 return _OF_PYTHON.get(op) or EXTENTS.get(op)
         return None
+
+
+def _number_in_group(how: Sequence[Term]) -> Interval | None:
+    """Return the interval of the numbers in a group of so many digits; None for other groups."""
+    pattern, flags, _, group = (literal_value(t) if isinstance(t, Lit) else None for t in how)
+    assert isinstance(pattern, str)
+    assert isinstance(flags, int)
+    assert isinstance(group, int)
+    most = most_digits(pattern, flags, group)
+    return None if most is None else (0, 10**most - 1)
 
 
 def _range_of(numbers: Iterable[int]) -> Interval:
@@ -102,7 +115,8 @@ def _hull(*intervals: Interval) -> Interval:
     return _range_of(end for interval in intervals for end in interval)
 
 
-def _combine(op: Op, x: Interval, y: Interval) -> Interval:
+def combine(op: Op, x: Interval, y: Interval) -> Interval:
+    """Return the interval of the sums, differences or products of two integers."""
     if op is Op.INT_ADD:
         return x[0] + y[0], x[1] + y[1]
     if op is Op.INT_SUB:
@@ -160,7 +174,7 @@ def _growth(term: Term, name: str, ranges: Ranges) -> tuple[Interval, Interval |
             if by is None or step is None:
                 return None
             growth, reset = step
-            return _combine(op, growth, by), None if reset is None else _combine(op, reset, by)
+            return combine(op, growth, by), None if reset is None else combine(op, reset, by)
     return None
 
 

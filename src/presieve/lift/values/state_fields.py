@@ -43,6 +43,7 @@ from presieve.lift.values.symbolic import (
     Traits,
     TupleV,
     Value,
+    Whole,
     describe,
     mixed_types_signal,
 )
@@ -148,6 +149,8 @@ def shape_of(value: Value) -> Shape:
         case NoneV():
             return NoneShape()
         case Scalar(term, traits):
+            if traits.whole is not None:  # the next row does not know when it was an int
+                traits = replace(traits, whole=replace(traits.whole, when=None))
             return ScalarShape(term.sort, traits, width_of(term))
         case TagV():
             return TagShape(value)
@@ -274,7 +277,10 @@ def _join_scalars(a: ScalarShape, b: ScalarShape) -> ScalarShape:
             base, base_traits = y, b.traits
         else:
             raise mixed_types_signal(f"a variable is now {_name(x)}, now {_name(y)}")
-        traits = Traits(False, base == FLOAT, base_traits.maybe_nan, traits.numpy)
+        whole = Whole() if base == FLOAT else None
+        traits = Traits(whole=whole, maybe_nan=base_traits.maybe_nan, numpy=traits.numpy)
+    if traits.whole is not None and not a.traits.whole == b.traits.whole == traits.whole:
+        traits = replace(traits, whole=Whole())  # each step may make it larger
     optional = isinstance(a.sort, Option) or isinstance(b.sort, Option)
     width = None if a.width is None or b.width is None else max(a.width, b.width)
     return ScalarShape(option(base) if optional else base, traits, width)

@@ -16,11 +16,13 @@ from msgspec import Struct
 
 from presieve.errors import DeclineSignal, Span
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Sort, strip
-from presieve.ir.terms import Lit, Scope, Term, Var, literal_value
+from presieve.ir.terms import FALSE, Lit, Scope, Term, Var, literal_value
 from presieve.lift.python.shipped import attribute
 from presieve.lift.python.shipping import is_generated
 from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, ArrowV, BatchV, CellV
 from presieve.lift.values.whole_columns import FrameV, PartV, SeriesV, VectorV, WholeV
+from presieve.semantics.smart_constructors import ite
+from presieve.semantics.values import EXACT_INT_BOUND
 
 UNSETTLED = "$bits"
 """Part of the names that stand for the bits of a variable whose sort is not known yet."""
@@ -39,11 +41,27 @@ SAME_HOLE = f"{HOLE}same "
 _QUESTIONS = count()
 
 
+class Whole(Struct, frozen=True):
+    """An int that Python may hold where a Float stands: between ``low`` and ``high``, and exact as
+    a double. ``when``: the condition under which it is an int; None if it is not known.
+    """
+
+    low: int = -EXACT_INT_BOUND
+    high: int = EXACT_INT_BOUND
+    when: Term | None = None
+
+    @property
+    def magnitude(self) -> int:
+        """The greatest absolute value."""
+        return max(-self.low, self.high)
+
+
 class Traits(Struct, frozen=True):
     """Known properties of a scalar besides its sort.
 
-    ``literal``: an Int that is always an integer literal of at most 2^53. ``maybe_int``: a Float
-    that Python may hold as an int of the same value. ``maybe_nan``: a Float that may be NaN.
+    ``literal``: an Int that is always an integer literal of at most 2^53. ``whole``: the int of the
+    same value that Python may hold in place of a Float; None if it is always a float.
+    ``maybe_nan``: a Float that may be NaN.
     ``numpy``: maybe a numpy scalar, whose arithmetic is not Python's. ``wide``: certainly a numpy
     scalar, of 64 bits. ``ahead``: a TimestampNTZ that is always a naive datetime constant, in a
     session whose clocks are always so many microseconds ahead of UTC; it may also stand for the
@@ -51,22 +69,40 @@ class Traits(Struct, frozen=True):
     """
 
     literal: bool = False
-    maybe_int: bool = False
+    whole: Whole | None = None
     maybe_nan: bool = False
     numpy: bool = False
     ahead: int | None = None
     wide: bool = False
 
-    def join(self, other: Traits) -> Traits:
-        """Return what is known of a value that may be either of the two."""
+    def join(self, other: Traits, condition: Term | None = None) -> Traits:
+        """Return what is known of a value that may be either of the two: where the condition holds
+        the first one; None if it is not known when.
+        """
         return Traits(
             self.literal and other.literal,
-            self.maybe_int or other.maybe_int,
+            _join_whole(self.whole, other.whole, condition),
             self.maybe_nan or other.maybe_nan,
             self.numpy or other.numpy,
             self.ahead if self.ahead == other.ahead else None,
             self.wide and other.wide,
         )
+
+    @property
+    def maybe_int(self) -> bool:
+        """Whether this is a Float that Python may hold as an int of the same value."""
+        return self.whole is not None
+
+
+def _join_whole(a: Whole | None, b: Whole | None, condition: Term | None) -> Whole | None:
+    if a is None and b is None:
+        return None
+    parts = [x for x in (a, b) if x is not None]
+    then, otherwise = (FALSE if x is None else x.when for x in (a, b))
+    when = None
+    if condition is not None and then is not None and otherwise is not None:
+        when = ite(condition, then, otherwise)
+    return Whole(min(x.low for x in parts), max(x.high for x in parts), when)
 
 
 PLAIN = Traits()

@@ -9,6 +9,7 @@ from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, FLOAT, INT
 from presieve.ir.terms import (
+    TRUE,
     App,
     Lit,
     Op,
@@ -22,8 +23,9 @@ from presieve.ir.terms import (
 from presieve.lift.execution.state import Flow, Operation, SymbolicMachine
 from presieve.lift.models.builtins.bit_flags import bitwise
 from presieve.lift.reason_words import operator
-from presieve.lift.values.ranges import Ranges
-from presieve.lift.values.symbolic import LITERAL, PLAIN, Scalar, Traits, Value, describe
+from presieve.lift.values.ranges import Ranges, combine
+from presieve.lift.values.symbolic import LITERAL, PLAIN, Scalar, Traits, Value, Whole, describe
+from presieve.records import replace
 from presieve.semantics.function_meanings import SQUARE, name_of_division
 from presieve.semantics.smart_constructors import (
     and_,
@@ -117,13 +119,50 @@ def _compute(operation: Operation) -> Scalar:
             return whole
     if type(op) not in _FLOAT_OPS:
         raise DeclineSignal("unsupported-operation", f"{operator(op)} is unsupported on floats")
-    if _still_int(a) and _still_int(b):
+    result = _combine_floats(m, flow, op, (a, b))
+    wide = _is_wide(a) or _is_wide(b)
+    numpy = wide or numpy
+    return replace(result, traits=Traits(False, result.traits.whole, True, numpy, wide=wide))
+
+
+def _combine_floats(
+    m: SymbolicMachine, flow: Flow, op: ast.operator, operands: tuple[Scalar, Scalar]
+) -> Scalar:
+    """Evaluate an operator on doubles, for both of which Python may hold an int. Declines
+    ``mixed-types`` unless ints and doubles give the same: ints must be exact as doubles. A product
+    of ints is no negative zero.
+    """
+    a, b = operands
+    result: Term = app(_FLOAT_OPS[type(op)], to_float(m, flow, a), to_float(m, flow, b))
+    x, y = _whole(m, a), _whole(m, b)
+    if x is None or y is None:
+        return Scalar(result)
+    low, high = combine(_INT_OPS[type(op)], (x.low, x.high), (y.low, y.high))
+    when = None if x.when is None or y.when is None else and_(x.when, y.when)
+    whole = Whole(low, high, when)
+    is_signed = isinstance(op, ast.Mult) and min(x.low, y.low) < 0
+    if (is_signed and when is None) or max(map(_size_of, (x, y, whole))) > EXACT_INT_BOUND:
         reason = "integers and floats are added up in one variable: start it with 0.0"
         raise DeclineSignal("mixed-types", reason)
-    x, y = to_float(m, flow, a), to_float(m, flow, b)
-    wide = _is_wide(a) or _is_wide(b)
-    traits = Traits(maybe_nan=True, numpy=wide or numpy, wide=wide)
-    return Scalar(app(_FLOAT_OPS[type(op)], x, y), traits)
+    if is_signed and when is not None:
+        zero = float_lit(0.0)
+        result = ite(and_(when, fold_constants(app(Op.PY_EQ, result, zero))), zero, result)
+    return Scalar(result, Traits(whole=whole))
+
+
+def _size_of(whole: Whole) -> int:
+    return whole.magnitude
+
+
+def _whole(m: SymbolicMachine, value: Scalar) -> Whole | None:
+    """Bound the int that Python may hold for a number; None if it is always a float."""
+    if value.base != INT:
+        return value.traits.whole
+    interval = m.ranges.interval(value.term)
+    if interval is None:
+        most = EXACT_INT_BOUND if value.traits.literal else FLOAT_LIMIT
+        interval = (-most, most)
+    return Whole(*interval, TRUE)
 
 
 def _is_divisor(op: ast.operator, value: Value) -> bool:
@@ -172,15 +211,20 @@ def _power(a: Scalar, b: Scalar) -> Scalar:
 def _divide_whole(a: Scalar, op: ast.FloorDiv | ast.Mod, b: Scalar) -> Scalar | None:
     """Evaluate ``x // c`` and ``x % c`` of a double and a positive constant: NaN of infinity."""
     divisor = literal_value(b.term) if isinstance(b.term, Lit) else None
-    if not isinstance(divisor, int | float) or a.base != FLOAT or a.traits.maybe_int:
+    if not isinstance(divisor, int | float) or a.base != FLOAT:
         return None
     if not 0 < divisor < EXACT_INT_BOUND:
         return None
+    whole = a.traits.whole
+    if whole is not None:  # an int divided by a double is a double
+        is_int = isinstance(divisor, int)
+        whole = Whole(min(whole.low, 0), max(whole.high, int(divisor)), whole.when)
+        whole = whole if is_int else None
     sign = "//" if isinstance(op, ast.FloorDiv) else "%"
     name = name_of_division(sign, float(divisor))
     call = apply_function(Op.FLOAT_CALL, a.term, string_lit(name))
     result = ite(is_infinite_number(a.term), float_lit(float("nan")), call)
-    return Scalar(result, Traits(maybe_nan=True))
+    return Scalar(result, Traits(whole=whole, maybe_nan=True))
 
 
 def is_infinite_number(term: Term) -> Term:
@@ -199,10 +243,12 @@ _LARGEST_ROOT = 1.3407807929942596e154
 
 def square_of_float(m: SymbolicMachine, flow: Flow, value: Scalar) -> Scalar:
     """Evaluate ``x ** 2``. The platform's ``pow`` rounds it, not always as a product is rounded."""
-    if value.traits.maybe_int:
-        raise DeclineSignal(
-            "mixed-types", "the square of what may be an integer: start it with 0.0"
-        )
+    whole = value.traits.whole
+    if whole is not None:
+        whole = Whole(0, whole.magnitude**2, whole.when)
+        if whole.high > EXACT_INT_BOUND:
+            reason = "the square of what may be an integer: start it with 0.0"
+            raise DeclineSignal("mixed-types", reason)
     x = value.term
     negative = fold_constants(app(Op.PY_LT, x, float_lit(0.0)))
     size = ite(negative, fold_constants(app(Op.FLOAT_NEG, x)), x)
@@ -210,7 +256,7 @@ def square_of_float(m: SymbolicMachine, flow: Flow, value: Scalar) -> Scalar:
     finite = fold_constants(app(Op.PY_LT, size, float_lit(float("inf"))))
     m.fail(flow, and_(large, finite), OverflowError)
     square = apply_function(Op.FLOAT_CALL, size, string_lit(SQUARE))
-    return Scalar(square, Traits(maybe_nan=value.traits.maybe_nan))
+    return Scalar(square, Traits(whole=whole, maybe_nan=value.traits.maybe_nan))
 
 
 def _numpy_int(m: SymbolicMachine, op: ast.operator, a: Scalar, b: Scalar) -> Scalar:
@@ -316,7 +362,9 @@ def unary(m: SymbolicMachine, flow: Flow, op: ast.unaryop, value: Value) -> Scal
         if operand.traits.numpy and not m.ranges.fits(app(Op.INT_NEG, operand.term), "bigint"):
             raise DeclineSignal("numpy-scalar", "the negative of a numpy integer: use int(...)")
         return Scalar(app(Op.INT_NEG, operand.term), _numpy_traits(operand))
-    _reject_maybe_int(operand)
+    whole = operand.traits.whole
+    if whole is not None:
+        return _negate_whole(operand, whole)
     if isinstance(operand.term, Lit):
         return Scalar(float_lit(-bits_float(int(operand.term.value or 0))), operand.traits)
     return Scalar(app(Op.FLOAT_NEG, operand.term), operand.traits)
@@ -327,11 +375,17 @@ def _numpy_traits(value: Scalar) -> Traits:
     return Traits(numpy=value.traits.numpy, wide=value.traits.wide)
 
 
-def _reject_maybe_int(value: Scalar) -> None:
-    """Decline a value that may be an int: -0 is 0, but -0.0 is a different zero."""
-    if value.traits.maybe_int:
-        reason = "the sign of a variable that may be the integer 0: start it with 0.0"
-        raise DeclineSignal("mixed-types", reason)
+def _negate_whole(value: Scalar, whole: Whole) -> Scalar:
+    """Evaluate ``-value`` of what may be an int: -0 is 0, but -0.0 is a different zero."""
+    result, zero = fold_constants(app(Op.FLOAT_NEG, value.term)), float_lit(0.0)
+    if whole.low <= 0 <= whole.high:
+        if whole.when is None:
+            reason = "the sign of a variable that may be the integer 0: start it with 0.0"
+            raise DeclineSignal("mixed-types", reason)
+        is_zero = and_(whole.when, fold_constants(app(Op.PY_EQ, value.term, zero)))
+        result = ite(is_zero, zero, result)
+    whole = Whole(-whole.high, -whole.low, whole.when)
+    return Scalar(result, replace(value.traits, whole=whole))
 
 
 def absolute(m: SymbolicMachine, flow: Flow, value: Value) -> Scalar:
@@ -344,7 +398,10 @@ def absolute(m: SymbolicMachine, flow: Flow, value: Value) -> Scalar:
         if operand.traits.numpy and not m.ranges.fits(app(Op.INT_NEG, term), "bigint"):
             raise DeclineSignal("numpy-scalar", "abs() of a numpy integer: use int(...)")
         return Scalar(ite(negative, app(Op.INT_NEG, term), term), traits)
-    return Scalar(absolute_double(term), operand.traits)
+    whole = operand.traits.whole
+    if whole is not None:
+        whole = Whole(0, whole.magnitude, whole.when)
+    return Scalar(absolute_double(term), replace(operand.traits, whole=whole))
 
 
 def absolute_double(x: Term) -> Term:

@@ -38,6 +38,7 @@ from presieve.lift.values.symbolic import (
     Scalar,
     Traits,
     Value,
+    Whole,
     constant_of,
 )
 from presieve.semantics.preimages import REPLACEMENT
@@ -239,7 +240,7 @@ def evaluate_reduction(call: ModelCall, array: Composite, node: ast.expr) -> Val
             return Scalar(ite(empty, int_lit(0), _make_unknown(term, text, int_lit(0))))
         case "sum":
             total = ite(empty, float_lit(0.0), _make_unknown(term, text, float_lit(0.0)))
-            return Scalar(total, Traits(maybe_int=True, maybe_nan=True))
+            return Scalar(total, Traits(whole=Whole(0, 0, empty), maybe_nan=True))
         case "min" | "max":
             m.fail(flow, empty, ValueError)
             best = _make_unknown(term, text, none_lit(sort))

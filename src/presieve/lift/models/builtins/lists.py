@@ -5,30 +5,43 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 
 from presieve.errors import DeclineSignal
+from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, INT
-from presieve.lift.execution import growing_lists
+from presieve.ir.terms import App, Lit, Op, Term, int_lit
+from presieve.lift.execution import growing_lists, heap, outer_containers
 from presieve.lift.execution.growing_lists import is_list, store_contents
-from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
+from presieve.lift.execution.state import (
+    Comparison,
+    Flow,
+    ModelCall,
+    SymbolicMachine,
+    merge_choices,
+)
 from presieve.lift.models.builtins import sorted_and_heaps
+from presieve.lift.models.builtins.comparisons import compare
 from presieve.lift.models.builtins.sorted_and_heaps import Sorter, key_of
 from presieve.lift.models.registry import function, method, reference
 from presieve.lift.values.join_values import (
     Items,
     as_growing,
     check_item,
+    merge,
     reversed_items,
     settle_items,
 )
 from presieve.lift.values.symbolic import (
+    LITERAL,
     NONE,
     GrowingV,
     ListV,
     NoneV,
     RefV,
+    Scalar,
     TupleV,
     Value,
     constant_of,
@@ -36,6 +49,66 @@ from presieve.lift.values.symbolic import (
     is_tagged,
 )
 from presieve.records import replace
+from presieve.semantics.smart_constructors import as_int, ite, or_
+
+_MOST_CHOICES = 200
+"""Maximum number of items among which a computed position chooses."""
+
+
+def item_at(m: SymbolicMachine, flow: Flow, items: Sequence[Value], key: Value) -> Value:
+    """Return ``items[key]`` of a list or tuple; a computed position chooses among the items."""
+    if constant_of(key) is not None or not isinstance(key, Scalar) or key.traits.numpy:
+        return items[heap.position(key, len(items))]
+    if key.base not in (INT, BOOL) or not 0 < len(items) <= _MOST_CHOICES:
+        return items[heap.position(key, len(items))]
+    place, size = as_int(m.scalar(flow, key).term), len(items)
+    chosen = _choose(place, items)
+    if chosen is not None:
+        return chosen
+    low, high = m.ranges.interval(place) or (-size, size)
+    candidates = range(max(low, -size), min(high, size - 1) + 1)
+    hits = [app(Op.PY_EQ, place, int_lit(i)) for i in candidates]
+    if not hits or low < -size or high >= size:
+        m.fail(flow, negate(flow.decide(or_(*hits))), IndexError)
+    if not hits:
+        raise DeclineSignal("always-raises", f"there are {size} items only")
+    return merge_choices(hits[:-1], [items[i] for i in candidates], merge)
+
+
+def _choose(place: Term, items: Sequence[Value]) -> Value | None:
+    """Return the item at a position that is one of several constants; None for others."""
+    match place:
+        case Lit(_, int() as number) if -len(items) <= number < len(items):
+            return items[number]
+        case App(Op.ITE, (condition, then, otherwise)):
+            a, b = _choose(then, items), _choose(otherwise, items)
+            return None if a is None or b is None else merge(condition, a, b)
+    return None
+
+
+@function("_bisect.bisect_right", "_bisect.bisect_left", arguments=2)
+def bisect(call: ModelCall) -> Value | None:
+    """``bisect.bisect``, ``bisect_right`` and ``bisect_left`` in a sorted list of constants."""
+    m, flow = call.m, call.flow
+    items = flow.dereference(call.args[0])
+    items = outer_containers.items_of(m, items) or items
+    if not isinstance(items, ListV | TupleV) or is_tagged(items):
+        return None
+    constants = [constant_of(x) for x in items.items]
+    numbers = all(type(c) in (int, float) and c == c for c in constants)
+    if not numbers and not all(type(c) is str for c in constants):
+        return None
+    if any(a > b for a, b in pairwise(constants)) or len(constants) > _MOST_CHOICES:  # type: ignore[operator]
+        raise call.decline("unsupported-operation", f"{call.name}() in a list that is not sorted")
+    place: Term = int_lit(len(constants))
+    value = m.scalar(flow, call.args[1])
+    for number, item in reversed([*enumerate(items.items)]):
+        if call.name == "bisect_left":  # the first item that is not less
+            stops = negate(compare(Comparison(m, flow, ast.Lt(), item, value)))
+        else:
+            stops = compare(Comparison(m, flow, ast.Lt(), value, item))
+        place = ite(stops, int_lit(number), place)
+    return Scalar(place, LITERAL)
 
 
 @function("builtins.sorted", unevaluated=True)

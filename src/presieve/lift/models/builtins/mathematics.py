@@ -131,11 +131,9 @@ def round_number(call: ModelCall) -> Scalar:
         raise call.decline("unsupported-operation", "round to these digits is not read")
     if value.base == INT:
         return value
-    if value.traits.maybe_int:
-        raise call.decline("mixed-types", "round of what may be an integer: start it with 0.0")
     near = apply_function(Op.FLOAT_ROUND, value.term, int_lit(digits))
     if len(call.args) == 2:
-        return Scalar(near, Traits(maybe_nan=value.traits.maybe_nan))
+        return Scalar(near, Traits(whole=value.traits.whole, maybe_nan=value.traits.maybe_nan))
     return convert_to_whole(call, Op.FLOAT_TRUNC, Scalar(near))
 
 

@@ -20,7 +20,15 @@ from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.series import column_method, compare_vectors, present_rows
 from presieve.lift.models.registry import ANY, method
 from presieve.lift.values.join_values import merge
-from presieve.lift.values.symbolic import NONE, Scalar, Traits, Value, constant_of, describe
+from presieve.lift.values.symbolic import (
+    NONE,
+    Scalar,
+    Traits,
+    Value,
+    Whole,
+    constant_of,
+    describe,
+)
 from presieve.lift.values.whole_columns import FrequencyV, VectorV
 from presieve.semantics.smart_constructors import and_, as_float, ite
 
@@ -102,4 +110,4 @@ def _number(m: SymbolicMachine, flow: Flow, counts: FrequencyV, rows: Term) -> S
     assert isinstance(total, Scalar)
     share = app(Op.FLOAT_DIV, as_float(count.term), as_float(total.term))
     none = app(Op.PY_EQ, count.term, int_lit(0))
-    return Scalar(ite(none, float_lit(0.0), share), Traits(maybe_int=True, numpy=True))
+    return Scalar(ite(none, float_lit(0.0), share), Traits(whole=Whole(0, 0, none), numpy=True))

@@ -1,0 +1,202 @@
+"""Items of constant lists at positions that are computed, what is computed of constants outside,
+methods of classes outside, and numbers that Python holds as an int or as a float.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise, product
+from typing import Any, NamedTuple
+
+import pytest
+
+import presieve
+from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
+from presieve.errors import Declined
+from presieve.ir.terms import Scope, Term
+from presieve.semantics.interpret import holds
+from presieve.semantics.types import row_sort_of
+from presieve.semantics.values import from_python
+
+LIMITS = [50, 100, 250]
+LABELS = ("fast", "ok", "slow", "very slow")
+CURVE = [(3.0, 0), (3.5, 50), (4.0, 100)]
+
+
+@dataclass(frozen=True)
+class Pay:
+    hours: int = 2080
+    standard: float = 1.25
+    rates: dict[str, float] = field(default_factory=lambda: {"a": 1.5, "b": 2.0})
+
+    def rate_of(self, dept: Any) -> float:
+        return self.rates.get(dept, self.standard)
+
+
+PAY = Pay()
+
+
+class Address:
+    FREE = ("a.org", "b.org")
+
+    @staticmethod
+    def domain(text: str) -> str:
+        return text.split("@")[-1]
+
+    @classmethod
+    def kind(cls, text: str) -> str:
+        return "free" if cls.domain(text) in cls.FREE else "other"
+
+
+def labelled(n: Any) -> Any:
+    return LABELS[bisect.bisect_right(LIMITS, n)] if n is not None else None
+
+
+def labelled_from_below(n: Any) -> Any:
+    return LABELS[bisect.bisect_left(LIMITS, n)] if n is not None else None
+
+
+def from_end(n: Any) -> Any:
+    return LABELS[n] if n is not None else None
+
+
+def by_truth(n: Any) -> Any:
+    return ("low", "high")[n > 7] if n is not None else None
+
+
+def charge(x: Any) -> Any:
+    if x is None or x <= CURVE[0][0]:
+        return 0.0
+    for (v0, p0), (v1, p1) in zip(CURVE, CURVE[1:], strict=False):  # noqa: RUF007
+        if x <= v1:
+            return p0 + (p1 - p0) * (x - v0) / (v1 - v0)
+    return 100.0
+
+
+def charge_in_pairs(x: Any) -> Any:
+    if x is None or x <= CURVE[0][0]:
+        return 0.0
+    for n, ((v0, p0), (v1, p1)) in enumerate(pairwise(CURVE), start=1):
+        if x <= v1:
+            return p0 * 1 + (p1 - p0) * (x - v0) / (v1 - v0) if n < 2 else 99.0
+    return 100.0
+
+
+def named(n: Any) -> Any:
+    return dict(enumerate(LABELS)).get(n)
+
+
+def paid(x: Any, s: Any) -> Any:
+    return None if x is None else x / PAY.hours * PAY.rates.get(s, PAY.standard)
+
+
+def paid_by_method(x: Any, s: Any) -> Any:
+    return None if x is None else x / PAY.hours * PAY.rate_of(s)
+
+
+def kind(s: Any) -> Any:
+    return None if s is None else Address.kind(s)
+
+
+def net(n: Any, x: Any) -> Any:
+    return None if n is None else n * (1 - (x or 0))
+
+
+def total(x: Any) -> Any:
+    return (x or 0) + (0 if x is None else 1)
+
+
+def negated(x: Any) -> Any:
+    return -(x or 0)
+
+
+class Case(NamedTuple):
+    """A function, its arguments, a filter, an exact pre-filter, and one that loses rows."""
+
+    function: Callable[..., Any]
+    schema: str
+    returns: str
+    where: str
+    prefilter: str
+    wrong: str
+
+
+FREE = "split_part(s, '@', -1) IN ('a.org', 'b.org')"
+BY_DEPT = ("x > 2080 AND s = 'b'", "x > 2081 AND s = 'b'")
+CASES = (
+    Case(labelled, "n int", "r string", "r > 'o'", "n >= 50", "n > 50"),
+    Case(labelled_from_below, "n int", "r string", "r = 'slow'", "n > 100 AND n <= 250", "n > 101"),
+    Case(from_end, "n int", "r string", "r = 'ok'", "n = 1 OR n = -3", "n = 1"),
+    Case(by_truth, "n int", "r string", "r = 'high'", "n > 7", "n > 8"),
+    Case(charge, "x double", "r double", "r >= 100", "x >= 4", "x > 4"),
+    Case(charge_in_pairs, "x double", "r double", "r >= 99", "x > 3.5", "x > 4"),
+    Case(named, "n int", "r string", "r > 'r'", "n = 2 OR n = 3", "n = 3"),
+    Case(paid, "x double, s string", "r double", "r > 2 AND s = 'b'", *BY_DEPT),
+    Case(paid_by_method, "x double, s string", "r double", "r > 2 AND s = 'b'", *BY_DEPT),
+    Case(kind, "s string", "r string", "r = 'other'", f"NOT {FREE}", "s > 'c'"),
+    Case(net, "n int, x double", "r double", "r > 5 AND x IS NULL", "n > 5 AND x IS NULL", "n > 6"),
+    Case(total, "x double", "r double", "r >= 2.5", "x >= 1.5", "x > 1.5"),
+    Case(negated, "x double", "r double", "r > 5", "x < -5 OR isnan(x)", "x < -6"),
+)
+VALUES = {
+    "int": (None, 0, 1, 2, 3, -1, -3, -4, 4, 7, 8, 49, 50, 100, 101, 250, 251, 2**31 - 1),
+    "double": (None, 0.0, -0.0, 1.5, 3.0, 3.5, 3.75, 4.0, 4.5, 2081.0, -7.0, math.nan, math.inf),
+    "string": (None, "", "a", "b", "a.org", "x@a.org", "a@b.org@", "é"),
+}
+every_case = pytest.mark.parametrize("case", CASES, ids=lambda c: c.function.__name__)
+
+
+def _asked(case: Case) -> dict[str, Any]:
+    return {"schema": case.schema, "returns": case.returns, "mode": "row"}
+
+
+def _term(case: Case, text: str) -> Term:
+    inputs = read_inputs(case.function, case.schema, case.returns, (), "row")
+    assert isinstance(inputs, Inputs)
+    term = read_filter("where", text, {**inputs.input_names(), **inputs.output_names()})
+    assert not isinstance(term, Declined)
+    return term
+
+
+def _differ(case: Case, prefilter: str) -> list[tuple[Any, ...]]:
+    """Rows that only one of the filter on the result and the pre-filter keeps."""
+    where, below = _term(case, case.where), _term(case, prefilter)
+    types = dict(column.split() for column in case.schema.split(", "))
+    rows = []
+    for row in product(*(VALUES[t] for t in types.values())):
+        try:
+            result = case.function(*row)
+        except (TypeError, IndexError):
+            continue
+        env = {(Scope.KEY, n): _value(v, types[n]) for n, v in zip(types, row, strict=True)}
+        env[Scope.OUT, "r"] = _value(result, case.returns.split()[1])
+        if holds(where, env) != holds(below, env):
+            rows.append(row)
+    return rows
+
+
+def _value(value: Any, type_: str) -> Any:
+    sort = row_sort_of(type_)
+    assert sort is not None
+    number = float(value) if type_ == "double" and value is not None else value
+    return None if value is None else from_python(number, sort)
+
+
+@every_case
+def test_the_filter_on_the_input_is_exact(case: Case) -> None:
+    assert presieve.synthesize(case.function, case.where, **_asked(case)).kind == "exact"
+    verdict = presieve.verify(
+        case.function, case.where, prefilter=case.prefilter, residual="true", **_asked(case)
+    )
+    assert verdict.status == "proved", verdict
+    assert not _differ(case, case.prefilter)
+
+
+@every_case
+def test_the_twin_loses_rows(case: Case) -> None:
+    verdict = presieve.verify(case.function, case.where, prefilter=case.wrong, **_asked(case))
+    assert verdict.status != "proved"
+    assert _differ(case, case.wrong)
