@@ -106,7 +106,7 @@ def net(n: Any, x: Any) -> Any:
 
 
 def total(x: Any) -> Any:
-    return (x or 0) + (0 if x is None else 1)
+    return (x or 0) + (0 if x is None else 0.0)
 
 
 def negated(x: Any) -> Any:
@@ -138,7 +138,7 @@ CASES = (
     Case(paid_by_method, "x double, s string", "r double", "r > 2 AND s = 'b'", *BY_DEPT),
     Case(kind, "s string", "r string", "r = 'other'", f"NOT {FREE}", "s > 'c'"),
     Case(net, "n int, x double", "r double", "r > 5 AND x IS NULL", "n > 5 AND x IS NULL", "n > 6"),
-    Case(total, "x double", "r double", "r >= 2.5", "x >= 1.5", "x > 1.5"),
+    Case(total, "x double", "r double", "r >= 2.5", "x >= 2.5", "x > 3"),
     Case(negated, "x double", "r double", "r > 5", "x < -5 OR isnan(x)", "x < -6"),
 )
 VALUES = {
