@@ -11,7 +11,7 @@ column's value are the same.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Set
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -39,11 +39,19 @@ from presieve.backend.catalyst.trees import (
     expr_id,
     node_at,
     nodes_inside,
+    references,
+    split_conjuncts,
     walk,
 )
 from presieve.backend.catalyst.variable_columns import distinct, input_vars, read_names
 from presieve.backend.effects.erased_errors import may_not_arrive
-from presieve.backend.effects.may_raise import guards, made_by_python, objects_of, trees
+from presieve.backend.effects.may_raise import (
+    guards,
+    is_evaluated_for_the_same_rows,
+    made_by_python,
+    objects_of,
+    trees,
+)
 from presieve.backend.effects.trusted_scans import columns_to_hide, read_sources
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import GatewayError, Handle, PlanView, dataframe_of
@@ -212,7 +220,7 @@ class _Reader(Struct, frozen=True):
         if node.kind == PROJECT:
             lifted = self._of_bytes(lifted, columns, call, node)
         if lifted.fold.finish_raises != FALSE:
-            self._check_order(node)
+            self._check_order(node, {a.id for a in read.outputs})
         later = self._why_later(call, lifted)
         return replace(
             read,
@@ -262,12 +270,19 @@ class _Reader(Struct, frozen=True):
             return Declined("argument-expression", _LATER.format(_AS_OBJECT))
         return None
 
-    def _check_order(self, node: Node) -> None:
+    def _check_order(self, node: Node, outputs: Set[int]) -> None:
         """Raise :class:`DeclineSignal` if an expression that raises may see more rows than the
         function. Spark calls functions for the rows that pass the filter's other conjuncts, but
-        evaluates expressions in any order; it also infers filters from joins.
+        evaluates expressions in any order; it also infers filters from joins. A filter whose
+        conjuncts all read the function's ``outputs`` drops no row before the function is called.
+        Spark may move it below a join, though, once it is a filter on an expression.
         """
-        if any(guards(n, node.path, {}) for n in walk(self.view.root)):
+        if not all(is_evaluated_for_the_same_rows(c) for c in node.children):
+            outputs = frozenset()
+        above = [n for n in walk(self.view.root) if n.kind == FILTER]
+        parts = {n.path: split_conjuncts(n.fields["condition"]) for n in above}
+        bound = {p: all(references(c.tree) & outputs for c in cs) for p, cs in parts.items()}
+        if any(guards(n, node.path, bound) for n in walk(self.view.root)):
             raise DeclineSignal("may-add-error", _EARLIER)
 
     def _of_bytes(

@@ -19,6 +19,7 @@ from presieve.ir.terms import App, Lit, Op, Term, Var, int_lit, string_lit
 from presieve.semantics.fixed_offsets import fixed_offset
 from presieve.semantics.java_patterns import java_pattern, python_pattern
 from presieve.semantics.preimages import starts_with
+from presieve.semantics.smart_constructors import without_options
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.coerce import settle
 from presieve.sql.operands import AsText, Constant, Operand
@@ -90,6 +91,7 @@ def write_any_call(term: App, write: Callable[[Term], str]) -> str | None:
             name = "get" if place >= 0 else "try_element_at"
             return f"{name}({write(array)}, {write(at)})"
         case App(Op.STRUCT_FIELD, (struct, Lit(_, str() as name))):
+            struct = without_options(struct)
             named = isinstance(struct, Var) or getattr(struct, "op", None) is Op.STRUCT_FIELD
             return f"{write(struct)}.{quote(name)}" if named else None
         case App(Op.TEXT_MATCHES, (text, Lit(_, str() as pattern), Lit(_, 0))):

@@ -119,6 +119,14 @@ def by_lambda(score: pd.Series) -> pd.Series:
     return score.apply(lambda x: "high" if x > LIMIT else ("low" if x < low else "middle"))
 
 
+def by_lambda_of_computed(score: pd.Series) -> pd.Series:
+    return (score * 2.0).apply(lambda x: "high" if x > 2 * LIMIT else "low")
+
+
+def by_lambda_of_lower(level: pd.Series) -> pd.Series:
+    return level.fillna("none").map(lambda s: s.upper()[:1])
+
+
 def one_grade(x: float) -> str | None:
     if np.isnan(x):
         return None

@@ -45,6 +45,8 @@ CASES = [
     ("pairs", "boolean", ("score", "v"), "c"),
     ("by_lambda", "string", ("score",), "c = 'high'"),
     pytest.param("by_lambda", "string", ("score",), "c <> 'middle'", marks=SLOW),
+    ("by_lambda_of_computed", "string", ("score",), "c = 'high'"),
+    pytest.param("by_lambda_of_lower", "string", ("level",), "c = 'N'", marks=SLOW),
     ("by_function", "string", ("score",), "c = 'top'"),
     pytest.param("by_function", "string", ("score",), "c IS NULL", marks=SLOW),
     ("with_none", "double", ("score",), "c > 40"),

@@ -58,6 +58,7 @@ CASES = [
     Case("whole", "bigint", "x", "c = -1", "'Infinity'", "x > 0"),
     Case("whole", "bigint", "x", "c = 1", "x >= 6.0D", "x > 1e300"),
     Case("looked_up", "bigint", "s", "c = 0", "s IS NULL", "s IS NOT NULL"),
+    Case("noted", "bigint", "s", "c = 0", "s IS NULL", "s IS NOT NULL"),
     Case("looked_up", "bigint", "s", "c > 1", "s = '7'", "s = 'a'"),
     Case("second", "string", "s", "c = 'alone'", "contains(s, '-')", "length(s) > 1"),
     Case("again", "double", "x y", "c IS NULL", "IS NULL", "x IS NULL"),

@@ -84,6 +84,14 @@ def whole(x):
         return None
 
 
+def noted(s):
+    try:
+        return CODES[s]
+    except (KeyError, TypeError) as error:
+        print("no code:", error, str(error), f"{error} of {s}", type(error).__name__)
+        return 0
+
+
 def looked_up(s):
     try:
         return CODES[s]

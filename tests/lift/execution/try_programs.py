@@ -12,11 +12,18 @@ _CAUGHT: tuple[str, ...] = (
     *("except ZeroDivisionError:", "except TypeError:", "except (ValueError, TypeError):"),
     *("except Exception:", "except:", "except ArithmeticError:", "except LookupError:"),
     *("except AttributeError as e:", "except (KeyError, AttributeError, OverflowError):"),
+    *("except (TypeError, ZeroDivisionError) as e:", "except Exception as e:"),
+)
+_WITH_ERROR = (
+    *("raise ValueError('no') from e", "raise e", "LOG.debug('%s %s', e, str(e))"),
+    "LOG.debug(f'{e} {type(e).__name__}', repr(e))",
 )
 _CODE = """
+import logging
 import math
 import re
 
+LOG = logging.getLogger("tried")
 PATTERN = re.compile("a")
 CODES = {"a": 1, "b": 0}
 
@@ -136,6 +143,9 @@ class TryPrograms:
         handlers = dict.fromkeys(self.pick(*_CAUGHT) for _ in range(self.random.choice([1, 1, 2])))
         for handler in sorted(handlers, key=lambda h: h == "except:"):
             inner = self.pick("pass", "n = n + 10", "k = -1", "return (v, n)", "raise", "w = -2.0")
+            if handler.endswith(" as e:") and self.random.random() < 0.5:
+                lines += [handler, "    " + self.pick(*_WITH_ERROR)]
+                continue
             lines += [handler, "    " + (self.statement() if inner == "pass" else inner)]
         if self.random.random() < 0.3:
             lines += ["else:", "    " + self.statement()]

@@ -176,6 +176,13 @@ def _calls_python(tree: Tree) -> bool:
     return any(n["class"] == _PYTHON_UDF for n in tree)
 
 
+def is_evaluated_for_the_same_rows(input_: Node) -> bool:
+    """Whether a filter that Spark moves down into this relation sees no further rows there, or
+    those after the filters that are there.
+    """
+    return all(n.kind in _KEEPING or not n.children for n in walk(input_))
+
+
 def guards(node: Node, path: tuple[int, ...], bound: Mapping[tuple[int, ...], bool]) -> bool:
     """Whether ``node`` may make Spark drop rows below the boundary at ``path``.
 

@@ -27,6 +27,7 @@ from presieve.lift.models.builtins import given_none
 from presieve.lift.python.shipped import is_plain_error
 from presieve.lift.reason_words import syntax
 from presieve.lift.values.symbolic import (
+    CAUGHT,
     ColumnV,
     DaysV,
     DictV,
@@ -183,7 +184,7 @@ def execute_try(m: SymbolicMachine, node: ast.Try, flow: Flow) -> None:
 
 
 def _handler(m: SymbolicMachine, node: ast.ExceptHandler, flow: Flow) -> _Handler:
-    """Read a handler. Declines other than plain classes, and a handler that uses the error."""
+    """Read a handler. Declines other than plain classes."""
     match node.type:
         case None:
             return _Handler((BaseException,), None, node.body)
@@ -191,9 +192,6 @@ def _handler(m: SymbolicMachine, node: ast.ExceptHandler, flow: Flow) -> _Handle
             class_nodes = items
         case item:
             class_nodes = [item]
-    body_nodes = [n for s in node.body for n in ast.walk(s)]
-    if any(isinstance(n, ast.Name) and n.id == node.name for n in body_nodes):
-        raise m.decline("unsupported-statement", "the handler looks at the error", node)
     classes: list[type[BaseException]] = []
     for item in class_nodes:
         error_value = m.names.resolve(item.id) if isinstance(item, ast.Name) else None
@@ -287,6 +285,8 @@ def _run_handlers(m: SymbolicMachine, attempt: _Try, caught: list[_Caught], flow
     then.env, then.heap = dict(first.path.env), dict(first.path.heap)
     then.facts |= first.path.facts
     growing_lists.cut(then)
+    if first.handler.name is not None:
+        then.env[first.handler.name] = CAUGHT
     m.execute(first.handler.body, then)
     if first.handler.name is not None:
         then.env[first.handler.name] = Unbound()

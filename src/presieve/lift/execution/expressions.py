@@ -52,6 +52,7 @@ from presieve.lift.python.names import as_constant, member
 from presieve.lift.reason_words import AS_CONSTANT, syntax
 from presieve.lift.values.join_values import merge, without_length
 from presieve.lift.values.symbolic import (
+    CAUGHT,
     NONE,
     Clash,
     CountsV,
@@ -239,6 +240,8 @@ def _name(m: SymbolicMachine, name: str, flow: Flow) -> Value:
     value = flow.env.get(name)
     if isinstance(value, Unbound):
         raise DeclineSignal("maybe-unbound", f"{name} may not have a value here")
+    if value is CAUGHT:
+        raise DeclineSignal("unsupported-statement", "the handler looks at the error")
     if isinstance(value, Clash):
         raise DeclineSignal("mixed-types", f"variable {name}: {value.reason}")
     return m.names.resolve(name) if value is None else value

@@ -8,13 +8,14 @@ raise. The report says that fewer messages may be written.
 from __future__ import annotations
 
 import ast
+import builtins
 import logging
 import warnings
 from types import ModuleType
 
 from presieve.errors import DeclineSignal
 from presieve.lift.execution.state import Flow, SymbolicMachine
-from presieve.lift.values.symbolic import Known
+from presieve.lift.values.symbolic import CAUGHT, Known
 from presieve.python_library.method_catalogue import CATALOGUE
 from presieve.semantics.assumptions import FEWER_MESSAGES
 
@@ -68,8 +69,25 @@ def _write_message(m: SymbolicMachine, node: ast.Call, flow: Flow) -> None:
     m.columns.add_assumptions((FEWER_MESSAGES.of(call=called, line=line),))
 
 
+def _is_text_of_error(m: SymbolicMachine, node: ast.expr, flow: Flow) -> bool:
+    """Return whether this is ``e``, ``str(e)``, ``repr(e)`` or ``type(e).__name__`` of an error
+    that is caught.
+    """
+    match node:
+        case ast.Name(name):
+            return flow.env.get(name) is CAUGHT
+        case ast.Call(ast.Name("str" | "repr" | "type" as name), [of], []):
+            is_own = name not in flow.env and _outer(m, name) is getattr(builtins, name)
+            return is_own and _is_text_of_error(m, of, flow)
+        case ast.Attribute(ast.Call(ast.Name("type")) as of, "__name__"):
+            return _is_text_of_error(m, of, flow)
+    return False
+
+
 def _evaluate_part(m: SymbolicMachine, node: ast.expr, flow: Flow) -> None:
     """Evaluate what is written. Whatever a value is, writing it as a text raises nothing."""
+    if _is_text_of_error(m, node, flow):
+        return
     if not isinstance(node, ast.JoinedStr):
         m.evaluate(node, flow)
         return

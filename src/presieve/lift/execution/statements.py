@@ -53,6 +53,7 @@ from presieve.lift.values.columns import LiftedColumns
 from presieve.lift.values.pandas_objects import changes_in_place
 from presieve.lift.values.ranges import column_ranges
 from presieve.lift.values.symbolic import (
+    CAUGHT,
     NONE,
     ColumnV,
     GrowingV,
@@ -355,8 +356,12 @@ def _raise(m: SymbolicMachine, node: ast.Raise | ast.Assert, flow: Flow) -> None
         return
     raised = _check_error(m, node.exc, flow)
     _check_error(m, node.cause, flow)
-    plain = isinstance(node.cause, ast.Constant | None)
+    plain = isinstance(node.cause, ast.Constant | None) or _is_caught(node.cause, flow)
     m.fail(flow, TRUE, raised if plain else None)
+
+
+def _is_caught(node: ast.expr | None, flow: Flow) -> bool:
+    return isinstance(node, ast.Name) and flow.env.get(node.id) is CAUGHT
 
 
 def _check_error(
@@ -369,6 +374,8 @@ def _check_error(
     match error:
         case None | ast.Constant(None):
             return None
+        case _ if _is_caught(error, flow):
+            return None  # whatever was caught
         case ast.Call(ast.Name(name), args, []) if all(_is_harmless(a) for a in args):
             pass
         case ast.Name(name):

@@ -162,6 +162,10 @@ class Known:
         return id(self.target)
 
 
+CAUGHT = Known("error that is caught", object())
+"""The error that ``except ... as e`` binds a name to. Only messages may use it."""
+
+
 class ColumnV(Struct, frozen=True):
     """The current row's value of a column; it counts as read only where it is used."""
 

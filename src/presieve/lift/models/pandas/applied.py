@@ -13,16 +13,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from presieve.ir.sorts import INT, strip
+from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option, Sort, strip
+from presieve.ir.terms import TRUE
 from presieve.lift.execution import inlining
 from presieve.lift.execution.heap import contents
 from presieve.lift.execution.loop_iterables import row_of_table
 from presieve.lift.execution.state import Flow, ModelCall
 from presieve.lift.models.pandas import conversions
-from presieve.lift.models.pandas.series import vector
+from presieve.lift.models.pandas.series import as_double, vector
 from presieve.lift.models.pandas.tables_of_columns import column_of_values
 from presieve.lift.models.registry import method
-from presieve.lift.values.symbolic import Value
+from presieve.lift.values.symbolic import Scalar, Traits, Value
 from presieve.lift.values.whole_columns import FrameV, NullableV, PartV, SeriesV, VectorV
 
 
@@ -35,17 +36,36 @@ def apply_to_elements(call: ModelCall, owner: SeriesV | VectorV) -> VectorV:
     mapped = _map_by_dict(call, owner) if call.name == "map" and len(node.args) == 1 else None
     if mapped is not None:
         return mapped
-    if not m.columns.single or not isinstance(owner, SeriesV) or len(node.args) != 1:
+    value = _element(call, owner)
+    if value is None or not m.columns.single or len(node.args) != 1:
         reason = "is not supported: count with (column == constant).sum(), or loop"
         raise call.decline("not-a-fold", f".{call.name}() {reason}")
     if node.keywords:
         raise call.decline("unknown-call", f".{call.name}() with these arguments")
-    element, value = m.columns.element(owner.name), m.columns.value(owner.name)
-    if strip(element.sort) == INT and isinstance(value, NullableV):
-        reason = "beside a NULL in its batch an integer is a double: read it with coalesce"
-        raise call.decline("column-type", f"{owner.name} may be NULL: {reason}")
     new_element = m.force(_call_function(call, flow, value), flow)
     return column_of_values(call.m, new_element)
+
+
+def _element(call: ModelCall, owner: SeriesV | VectorV) -> Value | None:
+    """Return the value that pandas passes to a function; None if it is not known."""
+    if isinstance(owner, SeriesV):
+        name, columns = owner.name, call.m.columns
+        value = columns.value(name)
+        if strip(columns.element(name).sort) == INT and isinstance(value, NullableV):
+            reason = "beside a NULL in its batch an integer is a double: read it with coalesce"
+            raise call.decline("column-type", f"{name} may be NULL: {reason}")
+        return value
+    base = strip(owner.term.sort)
+    is_plain = owner.rows == TRUE and owner.ordered and owner.by is None
+    if not is_plain or owner.array or owner.loose or owner.masked or base not in _PASSED:
+        return None
+    if base == FLOAT:
+        return Scalar(as_double(owner.term), Traits(maybe_nan=True))
+    return None if isinstance(owner.term.sort, Option) else Scalar(owner.term)
+
+
+_PASSED: tuple[Sort, ...] = (FLOAT, STRING, BOOL)
+"""Sorts of computed elements that pandas passes to a function as Python's own values."""
 
 
 @method(FrameV | PartV, "apply", unevaluated=True, fresh=True)

@@ -250,14 +250,23 @@ def _of_integers(operands: _Operands) -> VectorV:
         if any(isinstance(z, Lit) and not m.ranges.fits(z, "int") for z in (x, y)):
             raise DeclineSignal("numpy-scalar", "NumPy refuses an integer of more than 32 bits")
         types = {m.columns.type_of(v.name) for v in columns if v.name is not None}
-        if not all(v.name for v in columns) or types != {"int"}:
+        if all(v.name for v in columns) and types == {"int"}:
+            fit_integers(m, term, "int")
+        elif not _fits_any_width(m, op, (x, y, term)):
             raise DeclineSignal("numpy-scalar", "arithmetic on integers of 32 bits wraps around")
-        fit_integers(m, term, "int")
     else:
         fit_integers(m, term, "bigint")
         if isinstance(term.sort, Option):
             make_exact(m, term)
     return replace(operands.column(term), narrow=narrow)
+
+
+def _fits_any_width(m: SymbolicMachine, op: ast.operator, terms: tuple[Term, ...]) -> bool:
+    """Return whether this never wraps around, whatever the width of the integers: all are small, or
+    they are divided by a small constant.
+    """
+    needed = terms[1:2] if type(op) in _DIVIDING else terms
+    return all(m.ranges.fits(t, "tinyint") for t in needed)
 
 
 def make_exact(m: SymbolicMachine, term: Term) -> None:
