@@ -47,6 +47,19 @@ def arrow_filter(batches):
         yield batch.filter(pc.greater(batch["v"], 1))
 
 
+def arrow_times(batches):
+    for batch in batches:
+        mask = pc.and_(pc.is_valid(batch.column("at")), pc.greater(batch.column("score"), 2.0))
+        kept = batch.filter(mask)
+        columns = ["team", "at", "score"]
+        yield pa.RecordBatch.from_arrays([kept.column(c) for c in columns], names=columns)
+
+
+def arrow_later_times(batches):
+    for batch in batches:
+        yield batch.filter(pc.greater(batch.column("at"), batch.column("at")))
+
+
 def high_rows(pdf):
     return pdf[pdf["v"] > 1]
 

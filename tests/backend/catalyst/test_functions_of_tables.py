@@ -89,6 +89,19 @@ def test_map_in_arrow(tables: Tables) -> None:
     assert "exact-int" not in [a["code"] for a in boundary.assumptions]
 
 
+AT = "CASE WHEN v <> 4 THEN timestamp_seconds(1704067200 + pmod(v, 10) * 86400) END AS at"
+
+
+@pytest.mark.parametrize("where", ["team = 'a'", "at > TIMESTAMP '2024-01-05 00:00:00'"])
+def test_times_in_arrow_batches_are_passed_on(tables: Tables, where: str) -> None:
+    table = tables.strange.selectExpr("team", AT, "score")
+    df = table.mapInArrow(table_udfs.arrow_times, "team string, at timestamp, score double")
+    assert "score > 2.0D" in rewritten(df.filter(where)).prefilter
+    same_rows(df.filter(where), optimize(df.filter(where)))
+    later = table.mapInArrow(table_udfs.arrow_later_times, table.schema).filter(where)
+    assert untouched(later).declined
+
+
 def test_columns_of_arrow_tables(tables: Tables) -> None:
     schema = "team string, v bigint, product double"
     df = tables.strange.mapInArrow(table_udfs.arrow_columns, schema)

@@ -260,4 +260,4 @@ def _arrow_cell(m: SymbolicMachine, table: BatchV, column: SchemaColumn) -> Term
         raise DeclineSignal("return-type", reason)
     if sort_of(column.type) is None and own:
         return None  # it comes back as it was sent
-    return some(array_of(m, element).term)
+    return some(array_of(m, element, computed=False).term)

@@ -13,7 +13,19 @@ from __future__ import annotations
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import BINARY, BOOL, DATE, FLOAT, INT, STRING, Option, Sort, strip
+from presieve.ir.sorts import (
+    BINARY,
+    BOOL,
+    DATE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Option,
+    Sort,
+    strip,
+)
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, float_lit, none_lit
 from presieve.ir.walk import variables
 from presieve.lift.execution.count_fields import rows_of
@@ -39,18 +51,27 @@ these, by their names in Spark.
 """
 
 
-def array(m: SymbolicMachine, value: Value) -> ArrayV | None:
-    """Return a column, or a value computed from one, as an array; None for other values."""
-    if isinstance(value, ArrayV):
-        return value
-    if not isinstance(value, ArrowColumnV):
-        return None
-    type_ = m.columns.type_of(value.name)
-    term = m.columns.element(value.name)
-    if strip(term.sort) not in TYPES:
-        reason = f"column {value.name} of type {type_} as an array of pyarrow"
+def array(m: SymbolicMachine, value: Value, *, computed: bool = True) -> ArrayV | None:
+    """Return a column, or a value computed from one, as an array; None for other values. Not
+    ``computed``: its elements are passed on, or tested for null. Declines types that are not known.
+    """
+    match value:
+        case ArrayV():
+            a = value
+        case ArrowColumnV(name):
+            type_ = m.columns.type_of(name)
+            a = ArrayV(m.columns.element(name), TRUE, type_, value.chunked)
+        case _:
+            return None
+    if strip(a.term.sort) not in TYPES and (computed or strip(a.term.sort) not in _PASSED):
+        named = f"column {value.name}" if isinstance(value, ArrowColumnV) else "elements"
+        reason = f"{named} of type {a.type} as an array of pyarrow"
         raise m.decline("column-type", reason, m.source.node)
-    return ArrayV(term, TRUE, type_, value.chunked)
+    return a
+
+
+_PASSED: tuple[Sort, ...] = (TIMESTAMP, TIMESTAMP_NTZ)
+"""Sorts of which elements are passed on, and tested for null, but not computed with."""
 
 
 def loop_variable(m: SymbolicMachine, value: Value) -> Value | None:
@@ -100,7 +121,7 @@ def attribute_of(m: SymbolicMachine, flow: Flow, value: Value, name: str) -> Val
         case BatchV(rows=rows) if name == "num_rows":
             return rows_of(m, flow, rows)
         case ArrayV() | ArrowColumnV() if name == "null_count":
-            a = array_of(m, value)
+            a = array_of(m, value, computed=False)
             return rows_of(m, flow, and_(a.rows, is_none(a.term)))
     return None
 
@@ -124,7 +145,9 @@ def _column(m: SymbolicMachine, table: BatchV, key: Value) -> Value | None:
     if name is None:
         return None
     column = table.column(name)
-    return column if table.rows == TRUE else replace(array_of(m, column), rows=table.rows)
+    if table.rows == TRUE:
+        return column
+    return replace(array_of(m, column, computed=False), rows=table.rows)
 
 
 def column_name(table: BatchV, key: Value) -> str | None:
@@ -167,8 +190,9 @@ def as_function(call: ModelCall, owner: Value) -> Value | None:
 # --- elements -------------------------------------------------------------------------------------
 
 
-def array_of(m: SymbolicMachine, value: Value) -> ArrayV:
-    elements = array(m, value)
+def array_of(m: SymbolicMachine, value: Value, *, computed: bool = True) -> ArrayV:
+    """Return an array, as :func:`array` does. Declines other values."""
+    elements = array(m, value, computed=computed)
     if elements is None:
         reason = f"a function of pyarrow.compute on {describe(value)}"
         raise DeclineSignal("unsupported-operation", reason)
@@ -186,21 +210,21 @@ def _select_rows(call: ModelCall, rows: Term, mask: ArrayV) -> Term:
 @function("pyarrow.compute.filter", arguments=2)
 def filter_array(call: ModelCall) -> ArrayV:
     """``filter(array, mask)``."""
-    a, mask = (array_of(call.m, v) for v in call.args)
+    a, mask = array_of(call.m, call.args[0], computed=False), array_of(call.m, call.args[1])
     return replace(a, rows=_select_rows(call, a.rows, mask))
 
 
 @function("pyarrow.compute.drop_null", arguments=1)
 def drop_null(call: ModelCall) -> ArrayV:
     """``drop_null(array)``."""
-    a = array_of(call.m, call.args[0])
+    a = array_of(call.m, call.args[0], computed=False)
     return replace(a, rows=and_(a.rows, negate(is_none(a.term))))
 
 
 @function("pyarrow.compute.is_null", "pyarrow.compute.is_valid", arguments=1)
 def is_missing(call: ModelCall) -> ArrayV:
     """``is_null(array)`` and ``is_valid(array)``."""
-    a = array_of(call.m, call.args[0])
+    a = array_of(call.m, call.args[0], computed=False)
     absent = is_none(a.term)
     return a.computed(negate(absent) if call.name == "is_valid" else absent, "boolean")
 
