@@ -96,6 +96,53 @@ def map_filled(batches):
         yield pdf[pdf["n"].isin([1, 2])].assign(high=True)
 
 
+def map_lambdas(batches):
+    for pdf in batches:
+        yield pdf.assign(w=lambda d: d["score"] * 2.0, high=lambda d: d["w"] > LIMIT)
+
+
+def map_lists(batches):
+    for pdf in batches:
+        out = {"score": [], "w": []}
+        for row in pdf.itertuples():
+            if row.level is None:
+                continue
+            out["score"].append(row.score)
+            out["w"].append(row.score * 2.0 if row.score > LIMIT else -1.0)
+        yield pd.DataFrame(out)
+
+
+def map_texts(batches):
+    """Of all rows: the table is empty where the batch is."""
+    for pdf in batches:
+        out = {"level": [], "w": []}
+        for row in pdf.itertuples():
+            out["level"].append(row.level or "none")
+            out["w"].append(row.score * 2.0)
+        yield pd.DataFrame(out)
+
+
+def map_some_texts(batches):
+    for pdf in batches:
+        out = {"level": [], "score": [], "n": []}
+        for row in pdf.itertuples():
+            if row.score > LIMIT:
+                out["level"].append(row.level)
+                out["score"].append(row.score)
+                out["n"].append(row.n)
+        yield pd.DataFrame(out)
+
+
+def map_records(batches):
+    for pdf in batches:
+        out = []
+        for row in pdf.to_dict("records"):
+            if row["level"] is not None:
+                high = row["score"] > LIMIT
+                out.append({"level": row["level"], "score": row["score"], "high": high})
+        yield pd.DataFrame(out, columns=["level", "score", "high"])
+
+
 def map_missing(batches):
     for pdf in batches:
         yield pdf.assign(gone=pdf["n"].isna())
@@ -303,6 +350,7 @@ def captures_a_column(pdf):
 
 
 REFUSED = [
+    ("map_some_texts", "return-shape"),
     ("captures_a_table", "mutation"),
     ("captures_a_column", "mutation"),
     ("above_mean", "two-passes"),

@@ -56,6 +56,25 @@ def seen_before_in_a_loop(x):
     return pd.Series(counts)
 
 
+def seen_before_in_a_dict(x):
+    """Of the lists that it fills it reads one, by way of the dict that holds them."""
+    out: Any = {"seen": [], "counts": []}
+    for v in x:
+        out["seen"].append(v)
+        out["counts"].append(len(out["seen"]) * 1.0)
+    return pd.Series(out["counts"])
+
+
+def seen_before_in_a_box(x):
+    counts: Any = []
+    seen: Any = []
+    box = {"seen": seen}
+    for v in x:
+        seen.append(v)
+        counts.append(len(box["seen"]) * 1.0)
+    return pd.Series(counts)
+
+
 def counted_in_a_dict(x):
     seen = {"n": 0.0}
 
@@ -88,6 +107,7 @@ def above_mean(x):
     [
         *(share_of_most, share_by_function, share_by_outer_name, without_first),
         *(seen_before_in_a_list, seen_before_in_a_loop, counted_in_a_dict),
+        *(seen_before_in_a_dict, seen_before_in_a_box),
         *(seen_before, gathered_by_default, numbered, above_mean),
     ],
 )

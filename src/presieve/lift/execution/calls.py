@@ -56,6 +56,7 @@ from presieve.lift.models.pandas import numpy_functions as pandas_functions
 from presieve.lift.models.pyarrow import arithmetic, arrays, arrow_results, compute, tables
 from presieve.lift.models.registry import RegisteredModel
 from presieve.lift.python.names import is_broadcast, member
+from presieve.lift.python.record_classes import kind_of
 from presieve.lift.values.symbolic import NONE, InnerFunctionV, Known, ListV, SetV, Value, describe
 
 MODELS = (
@@ -111,7 +112,7 @@ def call(m: SymbolicMachine, node: ast.Call, flow: Flow) -> Value:
     if inlining.is_own(function.target):
         with opaque_calls.advise_declaring(m, function):
             return inlining.call(m, flow, function, node)
-    if user_records.kind_of(function.target):
+    if kind_of(function.target):
         exceptions.check_call(m, ast.unparse(node.func), node)
         return user_records.construct(_evaluate_call(m, flow, "", node), function.target)
     path = registry.path_of(function)

@@ -23,7 +23,7 @@ from presieve.lift.execution.heap import freeze_contents, numbers_in
 from presieve.lift.execution.loop_iterables import loop_variable
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import ExitKind, Flow, SymbolicMachine
-from presieve.lift.values.symbolic import Clash, ListV, RefV, RowListV, Unbound, Value
+from presieve.lift.values.symbolic import Clash, DictV, ListV, RefV, RowListV, Unbound, Value
 from presieve.semantics.smart_constructors import and_, or_
 
 
@@ -110,10 +110,22 @@ def _run_round(
 def _match_append(flow: Flow, statement: ast.stmt) -> tuple[int, ast.expr] | None:
     """Return the list, which is new, and the item that a statement appends to it."""
     match statement:
-        case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), "append"), [value], [])):
-            of = flow.env.get(name)
+        case ast.Expr(ast.Call(ast.Attribute(owner, "append"), [value], [])):
+            of = _list_at(flow, owner)
             if isinstance(of, RefV) and flow.heap.get(of.number) == ListV(()):
                 return of.number, value
+    return None
+
+
+def _list_at(flow: Flow, node: ast.expr) -> Value | None:
+    """Return what ``name``, or ``name[key]`` of a dict, holds."""
+    match node:
+        case ast.Name(name):
+            return flow.env.get(name)
+        case ast.Subscript(ast.Name(name), ast.Constant(str() as key)) if name in flow.env:
+            of = flow.dereference(flow.env[name])
+            if isinstance(of, DictV) and key in of.names:
+                return of.items[of.names.index(key)]
     return None
 
 
@@ -125,18 +137,31 @@ def _changes(flow: Flow, path: Flow) -> bool:
 def _check_unread(m: SymbolicMachine, node: ast.For, flow: Flow, filled: Collection[int]) -> None:
     """Decline a loop that does more with the lists that it fills than append to them."""
     calls = [n.value for n in ast.walk(node) if isinstance(n, ast.Expr)]
-    appended = {
-        id(call.func.value)
-        for call in calls
-        if isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Attribute)
-        and call.func.attr == "append"
-    }
+    appended = set()
+    for call in calls:
+        match call:
+            case ast.Call(ast.Attribute(ast.Name() as owner, "append")):
+                appended.add(id(owner))
+            case ast.Call(
+                ast.Attribute(ast.Subscript(ast.Name() as owner, ast.Constant()), "append")
+            ):
+                appended.add(id(owner))
     for n in ast.walk(node):
         if isinstance(n, ast.Name) and n.id in flow.env and id(n) not in appended:
-            if numbers_in(flow.env[n.id]).intersection(filled):
+            if _reachable(flow, flow.env[n.id]).intersection(filled):
                 reason = "a loop over the rows reads the list that it fills"
                 raise m.decline("mutation", reason, n)
+
+
+def _reachable(flow: Flow, value: Value) -> set[int]:
+    """Return the numbers of the objects that a value leads to, through others, too."""
+    reached: set[int] = set()
+    pending = [value]
+    while pending:
+        for number in numbers_in(pending.pop()) - reached:
+            reached.add(number)
+            pending.append(flow.heap[number])
+    return reached
 
 
 def _row(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value | None:

@@ -63,6 +63,8 @@ def _by_method(m: SymbolicMachine, node: ast.Call, owner: Value, method: str) ->
             return ColumnV(name)
         case SeriesV(name), "items" if _no_arguments(node):
             return TupleV((IndexV(), ColumnV(name)))
+        case FrameV(columns), "to_dict" if _orient(node) == "records":
+            return RowV(columns, frozenset(), labels=True, positions=False)
         case FrameV(columns), "itertuples":
             return _tuples(node, columns)
         case FrameV(columns), "iterrows" if _no_arguments(node):
@@ -76,6 +78,16 @@ _OTHER_ROWS = (
     "a loop over rows that are sorted, chosen or computed before it: loop over the rows of the "
     "table that the function gets, and choose or compute inside of the loop"
 )
+
+
+def _orient(node: ast.Call) -> object:
+    """Return the constant argument of ``to_dict``; None if there are others."""
+    match node:
+        case ast.Call(_, [ast.Constant(value)], []):
+            return value
+        case ast.Call(_, [], [ast.keyword("orient", ast.Constant(value))]):
+            return value
+    return None
 
 
 def _no_arguments(node: ast.Call) -> bool:

@@ -17,6 +17,7 @@ from presieve.lift.python.bindings import UndecidedSignal
 from presieve.lift.python.constant_expressions import compute_constant
 from presieve.lift.python.names import as_constant, scalar_constant
 from presieve.lift.python.outer_members import is_of_program, member_of_program
+from presieve.lift.python.record_classes import fields_of
 from presieve.lift.values.join_values import merge
 from presieve.lift.values.symbolic import (
     DictV,
@@ -24,6 +25,8 @@ from presieve.lift.values.symbolic import (
     ListV,
     Scalar,
     SetV,
+    TagV,
+    TupleV,
     Value,
     constant_of,
     describe,
@@ -155,26 +158,36 @@ def item(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value:
     m.fail(flow, negate(flow.decide(or_(*(hit for hit, _ in hits)))), KeyError)
     if not hits:
         raise DeclineSignal("always-raises", "the dict has no such key")
-    values = _choices(m, [v for _, v in hits])
+    values = write_out_choices(m, [v for _, v in hits])
     return merge_choices([hit for hit, _ in hits[:-1]], values, merge)
 
 
 def get(m: SymbolicMachine, value: Value, key: Value, default: Value) -> Value:
     """Return ``value.get(key, default)`` for a dict from outside."""
     hits = _hits(m, value, key)
-    values = _choices(m, [*(v for _, v in hits), default])
+    values = write_out_choices(m, [*(v for _, v in hits), default])
     return merge_choices([hit for hit, _ in hits], values, merge)
 
 
-def _choices(m: SymbolicMachine, values: list[Value]) -> list[Value]:
-    """Write out dicts and lists that are items of a dict, if there are several of them."""
+def write_out_choices(m: SymbolicMachine, values: list[Value]) -> list[Value]:
+    """Write out dicts, lists and records that are items of a dict, if there are several."""
     return [_written_out(m, v) for v in values] if len(values) > 1 else values
+
+
+def _record(m: SymbolicMachine, value: Value) -> TupleV | None:
+    """Return a named tuple or a dataclass with its fields; None for other values."""
+    fields = fields_of(value.target) if isinstance(value, Known) else None
+    if fields is None or not isinstance(value, Known):
+        return None
+    zone, cls = m.columns.zone, type(value.target)
+    items = (as_constant(v, f"{value.name}.{n}", zone) for n, v in fields.items())
+    return TupleV((TagV(cls, tuple(fields), fixed=True), *items))
 
 
 def _written_out(m: SymbolicMachine, value: Value) -> Value:
     entries = pairs(m, value)
     if entries is None:
-        return items_of(m, value) or value
+        return items_of(m, value) or _record(m, value) or value
     names = [constant_of(k, STRING) for k, _ in entries]
     if None in names or len(entries) > _MOST:
         return value

@@ -62,6 +62,7 @@ def item_at(m: SymbolicMachine, flow: Flow, items: Sequence[Value], key: Value) 
     if key.base not in (INT, BOOL) or not 0 < len(items) <= _MOST_CHOICES:
         return items[heap.position(key, len(items))]
     place, size = as_int(m.scalar(flow, key).term), len(items)
+    items = outer_containers.write_out_choices(m, [*items])
     chosen = _choose(place, items)
     if chosen is not None:
         return chosen

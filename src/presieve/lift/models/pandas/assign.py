@@ -15,11 +15,11 @@ from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING
 from presieve.ir.terms import TRUE, Lit, literal_value
 from presieve.lift.execution.aliasing import check_sole
+from presieve.lift.execution.heap import contents
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.elementwise import Choice, choose_elements
 from presieve.lift.models.pandas.series import column_of, part, scalar_operand, table_method, vector
 from presieve.lift.models.pandas.tables_of_columns import column_of_values
-from presieve.lift.models.registry import ANY
 from presieve.lift.values.symbolic import RowListV, TupleV, Value, constant_of
 from presieve.lift.values.whole_columns import FrameV, PartV, SeriesV, VectorV
 from presieve.records import replace
@@ -63,13 +63,25 @@ def write(m: SymbolicMachine, flow: Flow, node: ast.Subscript, key: Value, value
     flow.env[at.id] = _put(table, name, _column(m, table, value))
 
 
-@table_method("assign", arguments=0, keywords=ANY, fresh=True)
+@table_method("assign", unevaluated=True, fresh=True)
 def assign_columns(call: ModelCall, table: PartV) -> PartV | None:
-    """``table.assign(c=value)`` of a column of the same table, or a constant."""
-    if "**" in call.named:
+    """``table.assign(c=value)`` of a column of the same table, a constant, or a lambda of the table
+    so far.
+    """
+    m, flow, node = call.m, call.flow, call.node
+    if node.args or any(k.arg is None for k in node.keywords):
         return None
-    for name, value in call.named.items():
-        table = _put(table, name, _column(call.m, table, value))
+    for keyword in node.keywords:
+        match keyword.value:
+            case ast.Lambda(ast.arguments([], [ast.arg(name)], None, [], [], None, []), body):
+                env = {**flow.env, name: table}
+                inner = Flow(env, flow.conds, flow.facts, heap=dict(flow.heap))
+                value = contents(m, body, inner)
+                if inner.ended or inner.heap != flow.heap:
+                    return None
+            case other:
+                value = contents(m, other, flow)
+        table = _put(table, str(keyword.arg), _column(m, table, value))
     return table
 
 

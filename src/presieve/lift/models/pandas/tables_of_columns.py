@@ -86,6 +86,7 @@ def _of_columns(
         column = vector(m, value)
         if isinstance(value, RowListV):
             column = replace(column_of_values(m, value.item), rows=value.rows)
+            _check_empty(column)
         if column is not None:
             columns[name] = replace(column, array=False)
     first, *others = columns.values()
@@ -102,6 +103,19 @@ def _of_columns(
             columns[name] = replace(first, term=constant.term, name=None, narrow=False)
     made = tuple((n, columns[n]) for n in chosen)
     return PartV(chosen, first.rows, first.ordered, made, first.by)
+
+
+def _check_empty(column: VectorV) -> None:
+    """Decline a list that may be empty for a batch, unless its items are numbers or truth values: pandas makes a
+    column of doubles of it, which Spark refuses for other types. A pre-filter may leave such a
+    batch where there was none.
+    """
+    if column.rows != TRUE and strip(column.term.sort) not in (FLOAT, INT, BOOL):
+        reason = (
+            "a table of lists that may be empty has columns of doubles, which raises: append tuples"
+            " to one list, and name the columns, as in pd.DataFrame(rows, columns=[...])"
+        )
+        raise DeclineSignal("return-shape", reason)
 
 
 # --- pieces of a table ----------------------------------------------------------------------------
