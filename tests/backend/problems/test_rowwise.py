@@ -12,7 +12,7 @@ from tests.backend.problems import row_udfs
 from tests.support.amount import some
 from tests.support.games.tables import Tables
 from tests.support.pickling import pickled_by_value
-from tests.support.running import by_footers, plan_text, rewritten, safe, untouched
+from tests.support.running import by_footers, plan_text, rewritten, safe, same_rows, untouched
 
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.synthesize import synthesize
@@ -128,7 +128,6 @@ def test_functions_registered_for_sql(tables: Tables) -> None:
 @pytest.mark.parametrize(
     ("name", "returns", "column"),
     [
-        ("wrong_type", "bigint", "v"),
         ("squared", "int", "v"),
         ("numbered", "bigint", "v"),
         ("opaque", "string", "level"),
@@ -141,11 +140,20 @@ def test_what_is_not_understood_is_left_alone(
     assert untouched(df).declined
 
 
-@pytest.mark.parametrize(("name", "returns"), [("whole_or_half", "double"), ("grade", "bigint")])
-def test_what_is_understood_in_part(tables: Tables, name: str, returns: str) -> None:
-    """Without Arrow, a value of another class than the declared type's is NULL."""
-    df = with_c(tables.strange, name, returns, "score")
-    assert rewritten(df.filter("c IS NOT NULL")).kind == "partial"
+@pytest.mark.parametrize(
+    ("name", "returns", "column", "kind"),
+    [
+        ("whole_or_half", "double", "score", "exact"),
+        ("grade", "bigint", "score", "empty"),
+        ("wrong_type", "bigint", "v", "empty"),
+    ],
+)
+def test_values_of_another_class_are_null_without_arrow(
+    tables: Tables, name: str, returns: str, column: str, kind: str
+) -> None:
+    df = with_c(tables.strange, name, returns, column)
+    assert rewritten(df.filter("c IS NOT NULL")).kind == kind
+    same_rows(df.filter("c IS NULL"), optimize(df.filter("c IS NULL"), cost="always"))
     with_arrow = with_c(tables.strange, "grade", "bigint", "score", arrow=True)
     assert untouched(with_arrow.filter("c IS NOT NULL")).declined
 

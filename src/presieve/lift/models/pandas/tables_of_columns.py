@@ -106,9 +106,9 @@ def _of_columns(
 
 
 def _check_empty(column: VectorV) -> None:
-    """Decline a list that may be empty for a batch, unless its items are numbers or truth values: pandas makes a
-    column of doubles of it, which Spark refuses for other types. A pre-filter may leave such a
-    batch where there was none.
+    """Decline a list that may be empty for a batch, unless its items are numbers or truth values:
+    pandas makes a column of doubles of it, which Spark refuses for other types. A pre-filter may
+    leave such a batch where there was none.
     """
     if column.rows != TRUE and strip(column.term.sort) not in (FLOAT, INT, BOOL):
         reason = (
