@@ -80,7 +80,7 @@ def open_functions(opened: Opened, df: DataFrame, *, changed: bool) -> TableFunc
     view = PlanView(gateway, plan, root)
     for number, node in enumerate(boundaries(root)):
         if simple_kind(node) in TABLES:
-            use = read_column_use(view, number, node)
+            use = read_column_use(view, number, node, opened.setting)
             why = against or _decline_cached(view, node)
             uses.append(use if why is None else replace(use, declined=why))
     return TableFunctions(gateway, plan, root, tuple(uses), others)

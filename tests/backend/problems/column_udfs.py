@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 FACTOR = 2.0
 SEEN: list[Any] = []
@@ -180,3 +182,27 @@ def lengths(texts: pd.Series) -> pd.Series:
 
 def highest(numbers: pd.Series) -> int:
     return int(numbers.max())
+
+
+def arrow_named(batches: Iterator[Any]) -> Iterator[Any]:
+    for batch in batches:
+        kept = batch.filter(pc.greater(batch.column("x"), 1.0))
+        arrays = [kept.column("k"), kept.column("x"), kept["t"]]
+        yield pa.RecordBatch.from_arrays(arrays, names=["k", "m", "t"])
+
+
+def arrow_numbered(batches: Iterator[Any]) -> Iterator[Any]:
+    """The last column is another one where there are fewer."""
+    for batch in batches:
+        yield pa.RecordBatch.from_arrays([batch.column("k"), batch.column(5)], names=["k", "m"])
+
+
+def arrow_whole(batches: Iterator[Any]) -> Iterator[Any]:
+    for batch in batches:
+        yield batch.filter(pc.greater(batch.column("x"), 1.0))
+
+
+def arrow_counting(batches: Iterator[Any]) -> Iterator[Any]:
+    for batch in batches:
+        wide = pc.add(batch.column("x"), float(batch.num_columns))
+        yield pa.RecordBatch.from_arrays([batch.column("k"), wide], names=["k", "m"])

@@ -162,6 +162,17 @@ def test_batches_that_are_the_same_for_all_columns(wide: DataFrame) -> None:
     assert "batches" in kept(shuffled).declined[0].reason
 
 
+def test_batches_of_arrow(wide: DataFrame) -> None:
+    named = wide.mapInArrow(udfs.arrow_named, "k string, m double, t timestamp")
+    assert pruned(named, compile="never").read == ("k", "x", "t")
+    for function, schema in (
+        (udfs.arrow_numbered, RESULT),
+        (udfs.arrow_whole, wide.schema),
+        (udfs.arrow_counting, RESULT),
+    ):
+        kept(wide.mapInArrow(function, schema), compile="never")
+
+
 def test_two_groups(wide: DataFrame) -> None:
     other = wide.selectExpr("k AS l", "z AS w", "s AS p", "t AS q", "y AS n")
     df = wide.groupBy("k").cogroup(other.groupBy("l")).applyInPandas(udfs.of_two, RESULT)

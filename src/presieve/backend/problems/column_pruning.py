@@ -22,10 +22,11 @@ from presieve.backend.effects.erased_errors import may_not_arrive
 from presieve.backend.effects.may_raise import errors_in_input
 from presieve.backend.effects.trusted_scans import dropped_by_columns
 from presieve.backend.gateway import Gateway, Handle, PlanView
+from presieve.backend.problems.arrow_columns import read_arrow_columns
 from presieve.backend.problems.load_functions import load_function, table_request, takes_pandas
+from presieve.backend.problems.setting import PlanSetting
 from presieve.backend.statistics.footers import RELATION
 from presieve.dataflow.analysis import Dataflow, dataflow
-from presieve.dataflow.context import AnalysisRequest
 from presieve.errors import Declined, DeclineSignal, Span
 from presieve.lift.entry.row_map import converted_by
 from presieve.lift.evaluation_types import EVALUATION_TYPES
@@ -80,7 +81,7 @@ def has_tables(root: Node) -> bool:
     return any(simple_kind(n) in TABLES for n in walk(root))
 
 
-def read_column_use(view: PlanView, number: int, node: Node) -> ColumnUse:
+def read_column_use(view: PlanView, number: int, node: Node, setting: PlanSetting) -> ColumnUse:
     """Determine the columns that the function of this operator needs."""
     name = str(node.fields["functionExpr"][0].get("name", "a function"))
     gateway, handle = view.gateway, view.handle(node)
@@ -89,25 +90,29 @@ def read_column_use(view: PlanView, number: int, node: Node) -> ColumnUse:
         return ColumnUse(number, node, name, declined=unread)
     try:
         boundary = read_boundary(gateway, node, handle)
-        request = _request(gateway, handle, node, boundary)
-        answer = dataflow(request)
+        function = _load(gateway, handle, boundary)
+        if boundary.kind in MAPS and boundary.calls[0].arrow:
+            answer = read_arrow_columns(gateway, function, boundary, setting)
+        else:
+            answer = dataflow(table_request(function, boundary, _keys(node, boundary)))
     except DeclineSignal as signal:
         return ColumnUse(number, node, name, declined=signal.declined)
-    span = place_of(request.function.__code__)
+    span = place_of(function.__code__)
     inputs = tuple(_inputs(node, boundary, answer))
     declined = _against(view, node, answer) or dropped_by_columns(view, node)
     return ColumnUse(number, node, name, span, inputs, answer, declined)
 
 
-def _request(gateway: Gateway, handle: Handle, node: Node, boundary: Boundary) -> AnalysisRequest:
+def _load(gateway: Gateway, handle: Handle, boundary: Boundary) -> FunctionType:
+    """Load a function of pandas tables, or of the batches of an Arrow table."""
     (call,) = boundary.calls
-    if not takes_pandas(boundary, call):
+    if not takes_pandas(boundary, call) and boundary.kind not in MAPS:
         reason = f"{call.name} is a function of Arrow tables or of the batches of a group"
         raise DeclineSignal("eval-type", reason)
     function = load_function(gateway, gateway.group_function(handle), call)
     if not isinstance(function, FunctionType):
         raise DeclineSignal("no-source", f"{call.name} is not a plain Python function")
-    return table_request(function, boundary, _keys(node, boundary))
+    return function
 
 
 def _keys(node: Node, boundary: Boundary) -> tuple[str, ...]:
@@ -124,6 +129,9 @@ def _inputs(node: Node, boundary: Boundary, answer: Dataflow) -> Iterator[Input]
         return
     if boundary.kind in MAPS:
         table_input = _input(node.children[0], boundary.inputs, answer.reads, ())
+        if boundary.calls[0].arrow:
+            yield table_input
+            return
         conversion_columns = converted_by([a.type for a in boundary.inputs], table_input.read)
         yield replace(table_input, read=table_input.read | conversion_columns)
         return
