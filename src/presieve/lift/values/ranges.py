@@ -9,7 +9,7 @@ within its other values plus k * n.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct, field
@@ -20,7 +20,7 @@ from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.records import replace
 from presieve.semantics.pattern_prefixes import most_digits
 from presieve.semantics.preimages import EXTENTS
-from presieve.semantics.types import SchemaColumn, bounds
+from presieve.semantics.types import SchemaColumn, bounds, parts_of
 from presieve.semantics.values import MOST_ROWS
 
 Interval: TypeAlias = tuple[int, int]
@@ -88,6 +88,9 @@ class Ranges(Struct, frozen=True):
             case App(Op.INT_FLOORDIV, (a, Lit(_, int() as divisor))) if divisor:
                 x = self.interval(a)
                 return None if x is None else _range_of(end // divisor for end in x)
+            case App(Op.STRUCT_FIELD | Op.ARRAY_AT | Op.MAP_AT):
+                path = _path_of(term)
+                return None if path is None else self.columns.get(path)
             case App(Op.TEXT_TO_INT, (App(Op.TEXT_GROUP, (_, *how)),)):
                 return _number_in_group(how)
             case App(op, _):
@@ -126,9 +129,41 @@ def combine(op: Op, x: Interval, y: Interval) -> Interval:
 
 def column_ranges(schema: Sequence[SchemaColumn], extent: Extent = EVERYTHING) -> Ranges:
     """Bound the columns by their types and by what is known of the data."""
-    limits_by_name = ((c.name, extent.values.get(c.name) or bounds(c.type)) for c in schema)
-    columns = {name: limits for name, limits in limits_by_name if limits is not None}
+    columns = {name: limits for c in schema for name, limits in _parts(c.name, c.type)}
+    columns |= {c.name: extent.values[c.name] for c in schema if c.name in extent.values}
     return Ranges(columns, rows=min(extent.rows, MOST_ROWS))
+
+
+def _parts(path: str, type_: str) -> Iterator[tuple[str, Interval]]:
+    """Yield the bounds of a column, and of integers in it, by their paths."""
+    limits, parts = bounds(type_), parts_of(type_)
+    if limits is not None:
+        yield path, limits
+    for part, of_part in (parts[1] if parts is not None else {}).items():
+        yield from _parts(f"{path}{_INSIDE}{part}", of_part)
+
+
+_INSIDE = "\0"
+"""Separates the names of parts in a path: no column has it in its name."""
+
+
+def _path_of(term: Term) -> str | None:
+    """Return the path of a part of a column: a field, an element, or the value of a map."""
+    match term:
+        case Var(Scope.ROW | Scope.KEY, name, _):
+            return name
+        case App(Op.GET | Op.SOME, (inner,)):
+            return _path_of(inner)
+        case App(Op.STRUCT_FIELD, (inner, Lit(_, str() as part))):
+            pass
+        case App(Op.ARRAY_AT, (inner, _)):
+            part = "0"
+        case App(Op.MAP_AT, (inner, _)):
+            part = "1"
+        case _:
+            return None
+    path = _path_of(inner)
+    return None if path is None else f"{path}{_INSIDE}{part}"
 
 
 def field_ranges(fields: Sequence[Field], columns: Ranges) -> Ranges:
