@@ -266,6 +266,7 @@ class Maker:
             forms += [f"({a} in ('a', 'b', ''))", f"{a}.endswith({self._one(*PARTS)})"]
             forms += [f"bool(re.{self._one('match', 'search')}({self._one(*PATTERNS)}, {a}))"]
             return self.random.choice(forms)
+        forms += [f"math.{self._one('isfinite', 'isinf', 'isnan')}({a})"]
         low, high = self._leaf(kind, []), self._leaf(kind, [])
         chain = f"({low} {self._one('<', '<=')} {a} {self._one('<', '<=')} {high})"
         options = ", ".join((low, high, self._leaf(kind, [])))

@@ -109,6 +109,11 @@ def total(x: Any) -> Any:
     return (x or 0) + (0 if x is None else 0.0)
 
 
+def compared(x: Any) -> Any:
+    """Where it is missing, constants alone are divided."""
+    return abs(x or 1) / 0.1 != math.radians(x)
+
+
 def negated(x: Any) -> Any:
     return -(x or 0)
 
@@ -200,3 +205,9 @@ def test_the_twin_loses_rows(case: Case) -> None:
     verdict = presieve.verify(case.function, case.where, prefilter=case.wrong, **_asked(case))
     assert verdict.status != "proved"
     assert _differ(case, case.wrong)
+
+
+def test_what_is_divided_may_be_a_constant() -> None:
+    known: dict[str, Any] = {"schema": "x double", "returns": "r boolean", "mode": "row"}
+    for where in ("r", "NOT r"):
+        assert presieve.synthesize(compared, where, **known).kind == "exact"

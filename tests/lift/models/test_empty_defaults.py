@@ -135,6 +135,20 @@ def test_another_filter_is_not_proved(case: Case, twin: str) -> None:
     assert verdict.status != "proved"
 
 
+def of_none_or_map(v: Any, n: Any) -> bool:
+    x: Any = None
+    if n == 1:
+        x = v
+    return bool(x["a"] == "b")
+
+
+def test_an_item_of_what_may_be_none_ends_no_search() -> None:
+    known = _asked(MAP)
+    assert presieve.synthesize(of_none_or_map, "r", **known).kind == "exact"
+    verdict = presieve.verify(of_none_or_map, "r", prefilter="n = 1 AND v['a'] = 'x'", **known)
+    assert verdict.status != "proved"
+
+
 def shared(v: Any, n: Any) -> bool:
     other = empty = []
     if n == 1:

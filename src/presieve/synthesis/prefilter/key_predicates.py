@@ -161,7 +161,8 @@ def _atom(op: Op, args: tuple[Term, ...], wanted: bool) -> Term:
     of_values = op in AS_SPARK or op is Op.IS_NAN
     if of_values and any(isinstance(a, Lit) and a.value is None for a in args):
         return SQL_FALSE  # Python has raised, or does not evaluate this
-    folded = _constant_value(app(op, *args)) if not variables(*args) else None
+    is_constant = not variables(*args) and not any(isinstance(a.sort, Option) for a in args)
+    folded = _constant_value(app(op, *args)) if is_constant else None
     if folded is not None:
         return SQL_TRUE if folded == wanted else SQL_FALSE
     operands = [_operand(a) for a in args]
@@ -481,18 +482,20 @@ def _operand(term: Term) -> Term | None:
                 return _calculate(_ARITHMETIC[op], left, right)
         case App(Op.INT_TO_FLOAT, (x,)):
             number = _operand(x)
-            return None if number is None else app(Op.SQL_INT_TO_FLOAT, number)
+            return None if number is None else fold_constants(app(Op.SQL_INT_TO_FLOAT, number))
         case App(Op.INT_NEG, (x,)):
             number = _operand(x)
             return None if number is None else _calculate(Op.SQL_INT_SUB, int_lit(0), number)
         case App(Op.FLOAT_NEG, (x,)):
             number = _operand(x)
-            return None if number is None else app(Op.SQL_FLOAT_MUL, number, float_lit(-1.0))
+            return None if number is None else _calculate(Op.SQL_FLOAT_MUL, number, float_lit(-1.0))
         case App(op, _) if op in _SUMS:
             return term
         case App(Op.FLOAT_DIV, (x, Lit() as divisor)) if literal_value(divisor) != 0:
             number = _operand(x)
-            return None if number is None else app(Op.SQL_FLOAT_DIV, number, divisor)
+            return (
+                None if number is None else fold_constants(app(Op.SQL_FLOAT_DIV, number, divisor))
+            )
         case App(Op.INT_FLOORDIV | Op.INT_MOD as op, (x, Lit(_, int() as n) as by)) if n > 0:
             number = _operand(x)
             return None if number is None else fold_constants(app(DIVIDED[op], number, by))

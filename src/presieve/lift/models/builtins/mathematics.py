@@ -45,7 +45,7 @@ def as_double(call: ModelCall) -> Scalar:
     if value.base == BOOL:
         value = Scalar(as_int(value.term), PLAIN)
     if value.base not in (INT, FLOAT):
-        raise call.decline("unsupported-operation", f"float() of {describe(value)}")
+        raise call.decline("unsupported-operation", f"{call.name}() of {describe(value)}")
     return Scalar(to_float(m, flow, value), Traits(maybe_nan=value.traits.maybe_nan))
 
 
@@ -76,19 +76,16 @@ def is_nan(call: ModelCall) -> Scalar:
 
 @function("math.isinf", arguments=1)
 def is_infinite(call: ModelCall) -> Scalar:
-    """``math.isinf`` of a float; raises for None."""
-    value = call.m.scalar(call.flow, call.args[0])
-    if value.base != FLOAT:
-        raise call.decline("unsupported-operation", f"isinf of {describe(value)}")
-    return boolean(is_infinite_number(value.term))
+    """``math.isinf`` of a number; raises for None."""
+    return boolean(is_infinite_number(as_double(call).term))
 
 
 @function("math.isfinite", arguments=1)
 def is_finite(call: ModelCall) -> Scalar:
-    """``math.isfinite`` of a float: neither infinite nor NaN."""
-    value = call.m.scalar(call.flow, call.args[0])
+    """``math.isfinite`` of a number: neither infinite nor NaN."""
+    value = as_double(call)
     call.m.columns.ask(value.term)
-    return boolean(negate(or_(app(Op.IS_NAN, value.term), is_infinite(call).term)))
+    return boolean(negate(or_(app(Op.IS_NAN, value.term), is_infinite_number(value.term))))
 
 
 @function("math.fabs", arguments=1)
