@@ -453,8 +453,8 @@ def tries(v: pd.Series) -> float:
     for x in v:
         try:
             best = 1.0 / x
-        except ZeroDivisionError as error:  # unsupported-statement
-            best = float(len(str(error)))
+        except ZeroDivisionError as error:
+            best = float(len(str(error)))  # unsupported-statement
     return best
 
 

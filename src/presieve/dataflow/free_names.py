@@ -88,7 +88,7 @@ def outside(a: Analysis, s: AnalysisState, node: ast.Name) -> Value:
 
 def _of_doubtful(a: Analysis, s: AnalysisState, thing: object, node: ast.Name) -> Value:
     """An object that workers may have with other contents: a change of it is seen all the same."""
-    if thing is None or isinstance(thing, Iterator):
+    if thing is None or issubclass(type(thing), Iterator):
         return OpaqueValue() if thing is None else of_object(a, s, thing, node.id)
     place = a.outside_place(thing)
     unknown: Value = OpaqueValue(frozenset((place,)))
@@ -336,7 +336,7 @@ def _packages_of(thing: object) -> frozenset[str] | None:
         return DATA
     if type(thing).__module__ == "pyspark.core.broadcast" or type(thing).__name__ == "Broadcast":
         return DATA | {"numpy", "pandas"}
-    if isinstance(thing, collections.defaultdict | collections.ChainMap):
+    if issubclass(type(thing), collections.defaultdict | collections.ChainMap):
         return None  # an item that is looked up may be made, and stays
     package = package_of(type(thing).__module__)
     return frozenset((package,)) if package in COMPUTING or package in MESSAGES else None

@@ -33,6 +33,7 @@ are in none of them: they change what other calls return.
 COMPUTING: Mapping[str, str] = MappingProxyType(
     {
         "Levenshtein": "distances of texts",
+        "_bisect": "searches sorted lists",
         "base64": "texts of bytes",
         "binascii": "texts of bytes",
         "bisect": "searches sorted lists",

@@ -188,6 +188,7 @@ _FUNCTIONS = {
         root_mean_squared_error""": Description(ResultKind.ONE)
     },
     "bisect.": {"insort insort_left insort_right": _CHANGED},
+    "_bisect.": {"insort insort_left insort_right": _CHANGED},
     "random.": {"shuffle": _CHANGED},
     "operator.": _IN_PLACE,
     "_operator.": _IN_PLACE,

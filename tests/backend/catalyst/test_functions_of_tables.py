@@ -105,7 +105,7 @@ def test_times_in_arrow_batches_are_passed_on(tables: Tables, where: str) -> Non
 def test_a_table_without_rows_may_be_an_error(tables: Tables) -> None:
     """The pre-filter may leave a batch of rows that the function leaves out."""
     spark = tables.plain.sparkSession
-    table = spark.createDataFrame([("A", 1.0), ("b", 20.0)], "team string, score double")
+    table = spark.createDataFrame([("b", 1.0), ("A", 20.0)], "team string, score double")
     df = table.coalesce(1).mapInPandas(table_udfs.lists_of_some, "team string, score double")
     df = df.filter("score > 10")
     assert df.collect() == []

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise, product
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -16,12 +17,16 @@ import pytest
 import presieve
 from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
 from presieve.errors import Declined
-from presieve.ir.terms import Scope, Term
+from presieve.ir.sorts import Option
+from presieve.ir.terms import Scope, Term, Var
 from presieve.semantics.interpret import holds
 from presieve.semantics.types import row_sort_of
 from presieve.semantics.values import from_python
+from presieve.sql.parse import parse_predicate
 
 LIMITS = [50, 100, 250]
+STEPS = (50, 100, 250)
+NOTHING: tuple[int, ...] = ()
 LABELS = ("fast", "ok", "slow", "very slow")
 CURVE = [(3.0, 0), (3.5, 50), (4.0, 100)]
 
@@ -107,6 +112,29 @@ def net(n: Any, x: Any) -> Any:
 
 def total(x: Any) -> Any:
     return (x or 0) + (0 if x is None else 0.0)
+
+
+def cut_by_parameter(n: Any) -> Any:
+    """The parameter has the name of a constant outside, which the slice does not mean."""
+    return STEPS[n:][0] if n is not None and 0 <= n < 3 else None
+
+
+n = 1
+
+
+def own_greatest(x: Any) -> Any:
+    def sorted(_: Any) -> Any:
+        return (3.0,)
+
+    return sorted(STEPS)[0] if x is not None else None
+
+
+def in_nothing(n: Any) -> Any:
+    return bisect.bisect(NOTHING, n)
+
+
+def remainder(x: Any) -> Any:
+    return (x or 0) % 5
 
 
 def compared(x: Any) -> Any:
@@ -205,6 +233,34 @@ def test_the_twin_loses_rows(case: Case) -> None:
     verdict = presieve.verify(case.function, case.where, prefilter=case.wrong, **_asked(case))
     assert verdict.status != "proved"
     assert _differ(case, case.wrong)
+
+
+@pytest.mark.parametrize(
+    ("function", "schema", "returns", "where"),
+    [
+        (cut_by_parameter, "n int", "r int", "r = 100"),
+        (cut_by_parameter, "n int", "r int", "r = 50"),
+        (own_greatest, "x double", "r double", "r = 3"),
+        (in_nothing, "n int", "r int", "r = 0"),
+        (remainder, "x double", "r int", "r = 0"),
+        (remainder, "x double", "r bigint", "r = 0"),
+    ],
+)
+def test_no_row_is_lost_by_a_name_or_a_class(
+    function: Callable[..., Any], schema: str, returns: str, where: str
+) -> None:
+    """A name that is bound inside, an empty list, and an int that is stored as one."""
+    case = Case(function, schema, returns, where, "", "")
+    pickled = SimpleNamespace(func=function, evalType=100, deterministic=True)
+    prefilter = presieve.synthesize(pickled, where, **_asked(case)).prefilter
+    name, type_ = schema.split()
+    sort = row_sort_of(type_)
+    assert sort is not None
+    below = parse_predicate(prefilter, {name: Var(Scope.KEY, name, Option(sort))}, "UTC")
+    assert not isinstance(below, Declined)
+    for value in VALUES[type_]:
+        kept = function(value) == float(where.split()[-1])
+        assert holds(below, {(Scope.KEY, name): _value(value, type_)}) or not kept, value
 
 
 def test_what_is_divided_may_be_a_constant() -> None:

@@ -70,13 +70,13 @@ def row_field(
     m: SymbolicMachine, flow: Flow, value: Value, column: SchemaColumn, form: RowFunction
 ) -> Term:
     """Return the output for a value of a field of a struct that is returned. With Arrow, an integer
-    that is too large for its type raises; before Spark 4.1, where NaN of a field becomes NULL, such
-    functions are not read. Declines ``return-type``.
+    must fit its type; before Spark 4.1, where NaN of a field becomes NULL, such functions are not
+    read. Declines ``return-type``.
     """
-    if form.arrow and isinstance(value, Scalar) and value.base == INT and column.type in INT_RANGES:
+    if form.arrow and isinstance(value, Scalar) and value.base == INT:
         if not m.ranges.fits(value.term, column.type):
-            m.fail(flow, _beyond(value.term, column.type))
-            return some(value.term)
+            reason = f"field {column.name} may be too large for {column.type}"
+            raise DeclineSignal("return-type", reason)
     return row_value(m, flow, value, column, form)
 
 
@@ -98,11 +98,12 @@ def row_value(
     when_null = FALSE if form.arrow else _when_of_another_class(value, base)
     if when_null is None or (value.base != base and when_null != TRUE):
         raise DeclineSignal("return-type", reason)
+    recorded = m.columns.recorded
+    recorded.converted = recorded.converted or value.traits.maybe_int or when_null == TRUE
     if when_null == TRUE:
         return none_lit(base)
     fits = base != INT or m.ranges.fits(value.term, column.type)
-    recorded = m.columns.recorded
-    recorded.converted = recorded.converted or value.traits.maybe_int or not fits
+    recorded.converted = recorded.converted or not fits
     given = some(value.term) if fits else _as_integer(m, flow, value.term, column.type, form)
     return ite(when_null, none_lit(base), given)
 
@@ -118,6 +119,8 @@ def _when_of_another_class(value: Scalar, base: Sort) -> Term | None:
     if value.base == base:
         whole = value.traits.whole
         return FALSE if whole is None else whole.when
+    if base == INT and value.traits.maybe_int:
+        return None
     return TRUE if base in _UNCONVERTED and value.base in (*_UNCONVERTED, STRING) else None
 
 

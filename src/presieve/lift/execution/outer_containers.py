@@ -45,7 +45,8 @@ def compute(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value | None:
     ``dict(enumerate(NAMES))``; None for other expressions.
     """
     names = _names_in(node)
-    if not names or any(name in flow.env for name in names):
+    read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    if not names or not read.isdisjoint(flow.env):
         return None
 
     def look(name: str) -> object:

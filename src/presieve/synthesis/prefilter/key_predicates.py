@@ -161,8 +161,8 @@ def _atom(op: Op, args: tuple[Term, ...], wanted: bool) -> Term:
     of_values = op in AS_SPARK or op is Op.IS_NAN
     if of_values and any(isinstance(a, Lit) and a.value is None for a in args):
         return SQL_FALSE  # Python has raised, or does not evaluate this
-    is_constant = not variables(*args) and not any(isinstance(a.sort, Option) for a in args)
-    folded = _constant_value(app(op, *args)) if is_constant else None
+    fits = not of_values or not any(isinstance(a.sort, Option) for a in args)
+    folded = _constant_value(app(op, *args)) if fits and not variables(*args) else None
     if folded is not None:
         return SQL_TRUE if folded == wanted else SQL_FALSE
     operands = [_operand(a) for a in args]

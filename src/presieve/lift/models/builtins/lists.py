@@ -93,7 +93,7 @@ def bisect(call: ModelCall) -> Value | None:
     m, flow = call.m, call.flow
     items = flow.dereference(call.args[0])
     items = outer_containers.items_of(m, items) or items
-    if not isinstance(items, ListV | TupleV) or is_tagged(items):
+    if not isinstance(items, ListV | TupleV) or is_tagged(items) or not items.items:
         return None
     constants = [constant_of(x) for x in items.items]
     numbers = all(type(c) in (int, float) and c == c for c in constants)
