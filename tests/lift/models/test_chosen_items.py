@@ -137,6 +137,11 @@ def remainder(x: Any) -> Any:
     return (x or 0) % 5
 
 
+def squared(x: Any) -> Any:
+    """A double, whatever is squared: the exponent is one."""
+    return (x or 0) ** 2.0
+
+
 def compared(x: Any) -> Any:
     """Where it is missing, constants alone are divided."""
     return abs(x or 1) / 0.1 != math.radians(x)
@@ -242,6 +247,7 @@ def test_the_twin_loses_rows(case: Case) -> None:
         (cut_by_parameter, "n int", "r int", "r = 50"),
         (own_greatest, "x double", "r double", "r = 3"),
         (in_nothing, "n int", "r int", "r = 0"),
+        (squared, "x double", "r double", "r = 0"),
         (remainder, "x double", "r int", "r = 0"),
         (remainder, "x double", "r bigint", "r = 0"),
     ],
