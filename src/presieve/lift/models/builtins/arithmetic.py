@@ -112,7 +112,8 @@ def _compute(operation: Operation) -> Scalar:
     if a.base == INT and b.base == INT:
         return _int_binary(operation, a, b)
     if isinstance(op, ast.Pow) and _is_two(b) and not numpy and not _is_wide(a):
-        return square_of_float(m, flow, Scalar(to_float(m, flow, a), a.traits))
+        of_ints = a.traits if b.base == INT else replace(a.traits, whole=None)
+        return square_of_float(m, flow, Scalar(to_float(m, flow, a), of_ints))
     if isinstance(op, ast.FloorDiv | ast.Mod) and not numpy and not _is_wide(a):
         whole = _divide_whole(a, op, b)
         if whole is not None:
@@ -141,17 +142,14 @@ def _combine_floats(
     when = None if x.when is None or y.when is None else and_(x.when, y.when)
     whole = Whole(low, high, when)
     is_signed = isinstance(op, ast.Mult) and min(x.low, y.low) < 0
-    if (is_signed and when is None) or max(map(_size_of, (x, y, whole))) > EXACT_INT_BOUND:
+    largest = max(w.magnitude for w in (x, y, whole))
+    if (is_signed and when is None) or largest > EXACT_INT_BOUND:
         reason = "integers and floats are added up in one variable: start it with 0.0"
         raise DeclineSignal("mixed-types", reason)
     if is_signed and when is not None:
         zero = float_lit(0.0)
         result = ite(and_(when, fold_constants(app(Op.PY_EQ, result, zero))), zero, result)
     return Scalar(result, Traits(whole=whole))
-
-
-def _size_of(whole: Whole) -> int:
-    return whole.magnitude
 
 
 def _whole(m: SymbolicMachine, value: Scalar) -> Whole | None:
@@ -211,15 +209,15 @@ def _power(a: Scalar, b: Scalar) -> Scalar:
 def _divide_whole(a: Scalar, op: ast.FloorDiv | ast.Mod, b: Scalar) -> Scalar | None:
     """Evaluate ``x // c`` and ``x % c`` of a double and a positive constant: NaN of infinity."""
     divisor = literal_value(b.term) if isinstance(b.term, Lit) else None
-    if not isinstance(divisor, int | float) or a.base != FLOAT:
+    if not isinstance(divisor, int | float) or a.base != FLOAT or b.traits.maybe_int:
         return None
     if not 0 < divisor < EXACT_INT_BOUND:
         return None
     whole = a.traits.whole
-    if whole is not None:  # an int divided by a double is a double
-        is_int = isinstance(divisor, int)
-        whole = Whole(min(whole.low, 0), max(whole.high, int(divisor)), whole.when)
-        whole = whole if is_int else None
+    if isinstance(divisor, float):
+        whole = None  # an int divided by a double is a double
+    elif whole is not None:
+        whole = Whole(min(whole.low, 0), max(whole.high, divisor), whole.when)
     sign = "//" if isinstance(op, ast.FloorDiv) else "%"
     name = name_of_division(sign, float(divisor))
     call = apply_function(Op.FLOAT_CALL, a.term, string_lit(name))
