@@ -295,7 +295,8 @@ def _ask_model(
     exceptions.check_call(m, node.func.attr, node, flow.dereference(owner))
     call = ModelCall(m, flow, node.func.attr, (), {}, node)
     if entry is not None and entry.unevaluated:
-        return entry.ask(call, owner)
+        returned = entry.ask(call, owner)
+        return aliasing.fresh(m, returned) if returned is not None and entry.fresh else returned
     is_pandas = dataframe.is_pandas(owner)
     if any(isinstance(a, ast.Starred) for a in node.args) or (node.keywords and not is_pandas):
         return None
