@@ -90,10 +90,8 @@ def method(m: SymbolicMachine, flow: Flow, owner: Value, node: ast.Call) -> Valu
     executed, or on a class or object from outside; None if it is not one.
     """
     assert isinstance(node.func, ast.Attribute)
-    if isinstance(owner, SelfV):
-        resolved = _method_of(owner, node.func.attr)
-    else:
-        resolved = _method_from_outside(owner, node.func.attr)
+    name = node.func.attr
+    resolved = _method_of(owner, name) if isinstance(owner, SelfV) else _method_outside(owner, name)
     if resolved is None:
         return None
     function, leading_args = resolved
@@ -129,7 +127,7 @@ def arguments(
     return args, named
 
 
-def _method_of(owner: SelfV, name: str) -> tuple[FunctionType, tuple[Value, ...]] | None:
+def _method_of(owner: SelfV | Known, name: str) -> tuple[FunctionType, tuple[Value, ...]] | None:
     """Return the method ``owner.name``, and the arguments that are passed before the others."""
     cls = owner.target if isinstance(owner.target, type) else type(owner.target)
     if attribute(cls, "__getattribute__") is not object.__getattribute__:
@@ -139,23 +137,18 @@ def _method_of(owner: SelfV, name: str) -> tuple[FunctionType, tuple[Value, ...]
     return find_method(cls, name, owner)
 
 
-def _method_from_outside(owner: Value, name: str) -> tuple[FunctionType, tuple[Value, ...]] | None:
-    """Return the method of a class or object outside, and the arguments that are passed first."""
+def _method_outside(owner: Value, name: str) -> tuple[FunctionType, tuple[Value, ...]] | None:
+    """Return the same for a class or object outside. A plain function of a class gets no object."""
     if not isinstance(owner, Known) or isinstance(owner.target, ModuleType):
         return None
     target = owner.target
-    cls = target if isinstance(target, type) else type(target)
-    if not is_of_program(target) or type(cls) is not type:
+    is_class = isinstance(target, type)
+    if not is_of_program(target) or type(target if is_class else type(target)) is not type:
         return None
-    if attribute(cls, "__getattribute__") is not object.__getattribute__:
-        return None
-    if cls is not target and name in getattr(target, "__dict__", {}):
-        return None
-    function = find_method(cls, name, owner)
-    is_plain = function is not None and cls is target and function[1] == (owner,)
-    if is_plain and not isinstance(attribute(cls, name, None), classmethod):
-        return None if function is None else (function[0], ())  # Class.function(...)
-    return function
+    resolved = _method_of(owner, name)
+    if resolved is not None and is_class and isinstance(attribute(target, name), FunctionType):
+        return resolved[0], ()
+    return resolved
 
 
 def find_method(
