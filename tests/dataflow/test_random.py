@@ -8,7 +8,14 @@ from random import Random
 
 import pytest
 from tests.dataflow.grammar import NAMES, batch_function, group_function
-from tests.dataflow.trial import answer, loaded, wrong_columns, wrong_keys, wrong_rows
+from tests.dataflow.trial import (
+    answer,
+    loaded,
+    wrong_columns,
+    wrong_keys,
+    wrong_rows,
+    wrong_rows_of_groups,
+)
 
 from presieve.errors import DeclineSignal
 
@@ -25,7 +32,12 @@ def _tried(seed: int, groups: int, batches: int, folder: Path) -> Counter[str]:
         except DeclineSignal:
             continue
         if form == "group":
-            wrong = wrong_keys(function, said, random) or wrong_columns(function, said, random)
+            wrong = (
+                wrong_keys(function, said, random)
+                or wrong_columns(function, said, random)
+                or wrong_rows_of_groups(function, said, random)
+            )
+            count["passes of groups"] += bool(said.passes)
             count["keys"] += "k" in said.keys
             count["columns"] += said.reads is not None and said.reads < set(NAMES)
         else:

@@ -79,6 +79,15 @@ def wrong_columns(
     return _first(column_that_matters(said, _group(function, random, keys), "k") for _ in range(4))
 
 
+def wrong_rows_of_groups(function: FunctionType, said: Dataflow, random: Random) -> str | None:
+    """Tables of a group on which dropping rows first matters; None where none are seen."""
+
+    def called_on_each(tables: Iterator[pd.DataFrame]) -> Iterator[Any]:
+        return (function(("k0",), t) for t in tables)
+
+    return wrong_rows(called_on_each, said, random)
+
+
 def wrong_rows(
     function: Callable[[Iterator[pd.DataFrame]], Any], said: Dataflow, random: Random
 ) -> str | None:

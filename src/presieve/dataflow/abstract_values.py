@@ -119,7 +119,8 @@ class AbstractColumn(Struct, frozen=True):
     its items may be. ``text``: they are texts, in a column of objects. ``plain``: items are texts,
     dates or decimals of the input, or missing, whose values do not depend on what stands beside
     them. ``named``: the labels are texts of the program. ``fixed``: the items depend on no row.
-    ``text_lists``: items are lists of texts, or missing.
+    ``text_lists``: items are lists of texts, or missing. ``double``: the column is one of doubles,
+    whichever rows are there.
     """
 
     keys: frozenset[str] = NO_KEYS
@@ -139,6 +140,7 @@ class AbstractColumn(Struct, frozen=True):
     named: bool = False
     fixed: bool = False
     text_lists: bool = False
+    double: bool = False
 
 
 class Ref(Struct, frozen=True):
@@ -453,6 +455,7 @@ def join_columns(a: AbstractColumn, b: AbstractColumn) -> AbstractColumn:
         named=a.named and b.named,
         fixed=a.fixed and b.fixed,
         text_lists=a.text_lists and b.text_lists,
+        double=a.double and b.double,
     )
 
 

@@ -159,8 +159,12 @@ def _bind_arguments(a: Analysis, s: AnalysisState, names: list[str]) -> list[Val
         tables.append(_second_table(a, s, request.beside))
     if len(names) != len(tables) + 1:
         return tables
-    key = AbstractTuple(tuple(AbstractScalar(frozenset((k,))) for k in request.keys))
-    return [key, *tables]
+    return [AbstractTuple(tuple(_key(request, k) for k in request.keys)), *tables]
+
+
+def _key(request: AnalysisRequest, name: str) -> AbstractScalar:
+    """The value of a grouping column, which all rows of the group have: it depends on none."""
+    return AbstractScalar(frozenset((name,)), fixed=True, text=request.types.get(name) == "string")
 
 
 _BESIDE = "\0"

@@ -224,7 +224,9 @@ def put_column(
         if s.packages(value) is None:
             a.runs_unknown(f"the column {name}", "is given objects that are not known", node)
     if not (table.filled or fits(table, value)) or (table.empty and labelled and table.columns):
-        emptied = tuple((n, replace(c, keys=NO_KEYS, passes=None)) for n, c in table.columns)
+        emptied = tuple(
+            (n, replace(c, keys=NO_KEYS, passes=None, double=False)) for n, c in table.columns
+        )
         s.update(owner, replace(table, columns=emptied, rowwise=False))
         if not table.empty:
             a.note("keys", f"a table that may have no rows is given those of {name}", node)

@@ -92,6 +92,7 @@ def _of_each(call: EvaluatedCall) -> Value | None:
         mixed=_mixed_of(call, column),
         text=_is_of_texts(call, column),
         memory=column.memory if _may_share(call) else NOWHERE,
+        double=_stays_double(call, column),
     )
 
 
@@ -138,7 +139,7 @@ def _mixed_of(call: EvaluatedCall, column: AbstractColumn) -> Mixed:
     """How the type of the result depends on which rows are there."""
     if call.name == "len" or (call.name in _ABOUT_TEXTS and "na" not in call.named):
         return "small"
-    if call.name in ("floordiv", "mod", "pow", "clip") and not _is_of_doubles(call, column):
+    if call.name in ("floordiv", "mod", "pow", "clip") and not column.double:
         return "any"
     by_type = call.name == "astype" and is_number_type(call.s, call.argument(0, "dtype"))
     if by_type or call.name in ("isna", "isnull", "notna", "notnull"):
@@ -151,9 +152,10 @@ def _mixed_of(call: EvaluatedCall, column: AbstractColumn) -> Mixed:
     return "" if _is_filled_with_text(call) else "any"
 
 
-def _is_of_doubles(call: EvaluatedCall, column: AbstractColumn) -> bool:
-    """Whether a column of doubles of the input, which has no other type."""
-    return column.passes is not None and call.a.request.types.get(column.passes) == "double"
+def _stays_double(call: EvaluatedCall, column: AbstractColumn) -> bool:
+    """Whether a method makes a column of doubles of one, and of numbers."""
+    numbers = all(isinstance(v, AbstractScalar) and v.is_real for v in call.values)
+    return column.double and numbers and call.name in ("abs", "clip", "fillna", "round")
 
 
 def _is_filled_with_small(call: EvaluatedCall) -> bool:

@@ -125,7 +125,7 @@ def _attribute(a: Analysis, node: ast.Attribute, s: AnalysisState) -> Value:
             return _field(a, owner, series_of(a, of, name, node))
         case Indexer(AbstractColumn() as column, "dt") if name in CATALOGUE["dates"]:
             made = replace(column, keys=NO_KEYS, passes=None, memory=NOWHERE, holds=NO_KEYS)
-            return replace(made, mixed="small", plain=False)
+            return replace(made, mixed="small", plain=False, double=False)
         case Grouped() if (of := s.table(owner.table)) is not None and name in of.names:
             return replace(owner, chosen=name)
         case Function() if name in ("__name__", "__qualname__", "__module__", "__doc__"):

@@ -131,8 +131,7 @@ def of_object(a: Analysis, s: AnalysisState, thing: object, name: str) -> Value:
         return OpaqueValue(frozenset((place,)))
     if type(thing) is list and all(f is None or type(f) in _CONSTANTS for f in thing):
         items = tuple(AbstractScalar(constant=f, fixed=True) for f in thing)
-        element = AbstractScalar(fixed=True) if items else None
-        s.heap.setdefault(place, Items("list", element, items))
+        s.heap.setdefault(place, Items("list", join_all(items), items))
         return Ref(frozenset((place,)))
     if type(thing) is list and len(thing) <= _FEW and all(map(_is_instance, thing)):
         if place not in s.heap:
@@ -253,9 +252,7 @@ def _of_dict(constants: dict[object, object]) -> Items:
     values = {n: AbstractScalar(constant=v, fixed=True) for n, v in constants.items()}
     named = tuple((n, v) for n, v in values.items() if type(n) is str)
     by_name = len(named) == len(values) <= _MANY
-    return Items(
-        "dict", AbstractScalar(fixed=True) if values else None, None, named if by_name else None
-    )
+    return Items("dict", join_all(values.values()), None, named if by_name else None)
 
 
 def _of_function(a: Analysis, function: FunctionType) -> Value:

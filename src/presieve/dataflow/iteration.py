@@ -146,8 +146,7 @@ def scalar_of(a: Analysis, column: AbstractColumn) -> AbstractScalar:
     """The item of a column in a row that is looked at."""
     a.use(column)
     text = column.text or column.mixed == "text"
-    double = column.passes is not None and a.request.types.get(column.passes) == "double"
-    return AbstractScalar(column.keys, passes=column.passes, text=text, double=double)
+    return AbstractScalar(column.keys, passes=column.passes, text=text, double=column.double)
 
 
 def column_of_items(items: Items, name: str | None = None) -> AbstractColumn:
@@ -221,6 +220,7 @@ def first_table(a: Analysis, s: AnalysisState, node: ast.AST) -> Ref:
                 holds=own,
                 text=request.types.get(name) == "string",
                 plain=request.is_plain(name),
+                double=request.types.get(name) == "double",
             )
             columns.append((name, column))
         filled = request.form == "group" and request.beside is None

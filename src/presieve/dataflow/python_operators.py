@@ -95,7 +95,7 @@ def binary(a: Analysis, node: ast.BinOp, s: AnalysisState) -> Value:
         combined = combine_operands(a, s, list(alike), node)
         return replace(combined, mixed="real") if isinstance(combined, AbstractColumn) else combined
     combined = combine_operands(a, s, [left, right], node, mask=masks)
-    if isinstance(combined, AbstractScalar):
+    if isinstance(combined, AbstractScalar | AbstractColumn):
         return replace(combined, double=_is_of_doubles(node.op, left, right))
     return combined
 
@@ -116,13 +116,16 @@ def _is_alike_as_doubles(op: ast.operator, left: Value, right: Value) -> bool:
 
 
 def _is_of_doubles(op: ast.operator, *parts: Value) -> bool:
-    """Whether arithmetic of single values gives a double: of one and another number, it does."""
+    """Whether arithmetic of single values, or of columns, gives doubles: of one and another number,
+    it does.
+    """
     scalars = [p for p in parts if isinstance(p, AbstractScalar) and p.constant is not None]
+    columns = [p for p in parts if isinstance(p, AbstractColumn) and p.double]
     arithmetic = isinstance(op, ast.Add | ast.Sub | ast.Mult | ast.Div)
     return (
         arithmetic
-        and len(scalars) == len(parts)
-        and any(p.is_double for p in scalars)
+        and len(scalars) + len(columns) == len(parts)
+        and (bool(columns) or any(p.is_double for p in scalars))
         and all(p.is_real or type(p.constant) is int for p in scalars)
     )
 

@@ -27,6 +27,24 @@ def of_a_group(pdf: Any) -> Any:
     return pdf[["k", "y", "m"]]
 
 
+RATES = {"a": 0.5, "b": 2.0}
+
+
+def with_the_rate_of_a_group(key: Any, pdf: Any) -> Any:
+    rate = RATES.get(key[0], 1.0)
+    pdf["m"] = np.arctan((pdf["x"] * rate).clip(upper=7).round(2))
+    pdf["k"] = key[0]
+    return pdf[pdf["m"] > -1][["k", "y", "m"]]
+
+
+def with_shares_of_a_group(key: Any, pdf: Any) -> Any:
+    """Of ``m``, what a row has depends on which other rows there are."""
+    rate = RATES.get(key[0], 1.0)
+    size = pdf["x"].abs().fillna(1.0)
+    pdf["m"] = np.arctan(size / size.max() * rate)
+    return pdf[["k", "y", "m"]]
+
+
 def as_they_are(batches: Iterator[Any]) -> Iterator[Any]:
     """Lifts, unlike the others."""
     for pdf in batches:

@@ -81,6 +81,21 @@ def test_rows_of_a_group(full: DataFrame) -> None:
     assert rewritten(df.filter("y > 2 AND m > 1")).prefilter == f"y > 2 AND {above_one}"
 
 
+@pytest.mark.classic("the files of a server are not looked at")
+def test_rows_of_a_group_with_its_key(full: DataFrame) -> None:
+    df = full.groupBy("k").applyInPandas(udfs.with_the_rate_of_a_group, RESULT)
+    assert rewritten(df.filter("y > 2 AND k >= 'a'")).prefilter == "y > 2 AND k >= 'a'"
+
+
+def test_rows_of_a_group_that_depend_on_others(full: DataFrame) -> None:
+    """With the filter below they really are others."""
+    where = "y > 3"
+    df = full.groupBy("k").applyInPandas(udfs.with_shares_of_a_group, RESULT).filter(where)
+    untouched(df)
+    below = full.filter(where).groupBy("k")
+    assert counted(below.applyInPandas(udfs.with_shares_of_a_group, RESULT)) != counted(df)
+
+
 def test_integers_beside_null(spark: SparkSession, full: DataFrame, tmp_path: Path) -> None:
     """A filter below would change the type of the batch, and with it what is made of other rows."""
     nulls = spark.createDataFrame([("a", 1.0, None, "s")], SCHEMA)

@@ -238,7 +238,8 @@ class _Functions(Struct, frozen=True):
             raise DeclineSignal.of(why)
         if boundary.kind not in MAPS:
             takes_key(function, boundary, call)
-        unlifted_function = analyze_unlifted(function, boundary, self.setting.effects)
+        setting = self.setting
+        unlifted_function = analyze_unlifted(function, boundary, setting.effects, setting.timezone)
         obstacle = cache(unlifted_function.obstacle)
         why = NotLifted(why.code, why.reason, why.span, why.behind, obstacle=obstacle)
         if boundary.kind in MAPS:

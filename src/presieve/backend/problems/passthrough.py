@@ -39,26 +39,35 @@ from presieve.lift.reason_words import NO_GROUPING
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
 from presieve.semantics.assumptions import FEWER_MESSAGES, NO_EFFECT, assumption_of, is_exact
+from presieve.semantics.fixed_offsets import fixed_offset
 from presieve.semantics.smart_constructors import nan_to_null, some
 from presieve.semantics.types import column, decimal_type
 
-_COMES_BACK = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "string", "date"))
-"""Types whose values come back from pandas as they were sent, besides decimals. For integers of 64
-bits, this holds if all are equal, as in a group, or none is NULL, or if they are exact as doubles.
-Of doubles, NaN comes back as NULL.
+_COMES_BACK = frozenset(
+    (
+        *("boolean", "tinyint", "smallint", "int", "bigint"),
+        *("string", "date", "timestamp_ntz"),
+    )
+)
+"""Types whose values come back from pandas as they were sent, besides decimals and instants. For
+integers of 64 bits, this holds if all are equal, as in a group, or none is NULL, or if they are
+exact as doubles. Of doubles, NaN comes back as NULL. A time that pandas cannot hold is an error.
+Where the clocks of the session's time zone are put back, two instants show the same time, of which
+one comes back.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Unlifted:
     """A function of tables that does not lift, and the result of its analysis. ``effects``: what
-    becomes of calls of unknown code.
+    becomes of calls of unknown code. ``timezone`` is the session's.
     """
 
     function: FunctionType
     boundary: Boundary
     answer: Dataflow
     effects: Effects
+    timezone: str
 
     @property
     def is_missed(self) -> bool:
@@ -85,7 +94,7 @@ class Unlifted:
         pandas gives a column of integers does depend on them, if it holds NULL. So if this type may
         matter, there must be none; else the values must come back unchanged.
         """
-        passes = {} if self.is_missed or self._is_mixed() else self.answer.passes or {}
+        passes = {} if self.is_missed or self._is_mixed() else self._find_passed(names)
         typed = self._find_typed_columns(names)
         facts: list[Assumption] = []
         for k in names.keys:
@@ -99,6 +108,15 @@ class Unlifted:
                 facts.append(assumption_of(EXACT_INT, is_exact(term)))
         fold = self._fold(names, passes, by_row=True)
         return replace(fold, assumptions=(*facts, *fold.assumptions))
+
+    def _find_passed(self, names: InputAttributes) -> Mapping[str, str]:
+        """Return the input column that each output holds, if each row is made by itself. In a group
+        that may be the key: what groups by zeros or NaN makes one of the others.
+        """
+        if self.answer.passes is None:
+            return {}
+        same = {k.name for k in names.keys if self._comes_back(k.type, by_row=False)}
+        return {**{n: k for n, k in self.answer.keys.items() if k in same}, **self.answer.passes}
 
     def is_read(self, name: str) -> bool:
         """Whether the result may depend on a column of the input."""
@@ -142,7 +160,7 @@ class Unlifted:
             return None
         keys = (*self.boundary.keys, column.id)
         boundary = replace(self.boundary, keys=keys)
-        grouped = analyze_unlifted(self.function, boundary, self.effects)
+        grouped = analyze_unlifted(self.function, boundary, self.effects, self.timezone)
         if grouped.is_missed or output.name not in grouped.answer.keys:
             return None
         reason = f"{column.name}{NO_GROUPING}if each group has one, group by it, too"
@@ -170,11 +188,13 @@ class Unlifted:
         of_keys = {**self.answer.texts, **self.answer.keys}
         passed = of_keys if self.boundary.keys else self.answer.passes or {}
         if output.name in passed:
-            if _comes_back(output.type, by_row=not self.boundary.keys):
+            if self._comes_back(output.type, by_row=not self.boundary.keys):
                 return None
+            where = f" in time zone {self.timezone}" if output.type == "timestamp" else ""
             reason = (
                 f"values of {output.name}, of type {output.type}, may come back from pandas as"
-                " others: pass on a column of another type, such as date or bigint, and filter that"
+                f" others{where}: pass on a column of another type, such as date or bigint, and"
+                " filter that"
             )
             return Declined("column-type", reason)
         if not self.boundary.keys:
@@ -194,7 +214,7 @@ class Unlifted:
     def _fold(
         self, names: InputAttributes, sources: Mapping[str, str], *, by_row: bool = False
     ) -> Lifted:
-        returned_keys = {k.name: k for k in names.keys if _comes_back(k.type, by_row=by_row)}
+        returned_keys = {k.name: k for k in names.keys if self._comes_back(k.type, by_row=by_row)}
         outputs = []
         for a in self.boundary.outputs:
             source = returned_keys.get(sources.get(a.name, ""))
@@ -207,6 +227,13 @@ class Unlifted:
         fold = Fold(call.name, (), key_columns(names), (), tuple(outputs))
         source_ = function_source(self.function, generator=self.boundary.kind in MAPS)
         return Lifted(fold, assume_unmissed(self.answer, self.effects), source_.text)
+
+    def _comes_back(self, type_: str, *, by_row: bool) -> bool:
+        """Whether it is known what comes back from pandas for each value of the type."""
+        if type_ == "timestamp":
+            return fixed_offset(self.timezone) is not None
+        known = type_ in _COMES_BACK or decimal_type(type_) is not None
+        return known or (by_row and type_ == "double")
 
 
 def assume_unmissed(answer: Dataflow, effects: Effects) -> tuple[Assumption, ...]:
@@ -234,18 +261,14 @@ is no DOUBLE alone, and rounded beside NaN; a column of NaN alone is none of dat
 """
 
 
-def _comes_back(type_: str, *, by_row: bool) -> bool:
-    """Whether it is known what comes back from pandas for each value of the type."""
-    known = type_ in _COMES_BACK or decimal_type(type_) is not None
-    return known or (by_row and type_ == "double")
-
-
-def analyze_unlifted(function: FunctionType, boundary: Boundary, effects: Effects) -> Unlifted:
+def analyze_unlifted(
+    function: FunctionType, boundary: Boundary, effects: Effects, timezone: str
+) -> Unlifted:
     """Analyze the function. Raises :class:`DeclineSignal`."""
     by_id = {a.id: a.name for a in boundary.inputs}
     keys = tuple(by_id[k] for k in boundary.keys)
     answer = dataflow(table_request(function, boundary, keys))
-    return Unlifted(function, boundary, answer, effects)
+    return Unlifted(function, boundary, answer, effects, timezone)
 
 
 def _cause(answer: Dataflow, effect: Effect) -> Note | None:
