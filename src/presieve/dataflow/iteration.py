@@ -32,6 +32,7 @@ from presieve.dataflow.abstract_values import (
 from presieve.dataflow.analysis_state import AnalysisState
 from presieve.dataflow.by_row.row_subsets import some_rows
 from presieve.dataflow.context import Analysis
+from presieve.semantics.types import parts_of
 
 
 class Rounds(NamedTuple):
@@ -200,6 +201,10 @@ def rows_alone(table: Table) -> AllocationSite | None:
     return table.rows if alone else None
 
 
+_TEXTS = ("array", {"0": "string"})
+"""The parts of the type of arrays of texts."""
+
+
 def first_table(a: Analysis, s: AnalysisState, node: ast.AST) -> Ref:
     """The table of a batch, or of the group: input columns, passed on row by row."""
     request = a.request
@@ -221,6 +226,7 @@ def first_table(a: Analysis, s: AnalysisState, node: ast.AST) -> Ref:
                 text=request.types.get(name) == "string",
                 plain=request.is_plain(name),
                 double=request.types.get(name) == "double",
+                text_lists=parts_of(request.types.get(name, "")) == _TEXTS,
             )
             columns.append((name, column))
         filled = request.form == "group" and request.beside is None

@@ -45,6 +45,20 @@ def with_shares_of_a_group(key: Any, pdf: Any) -> Any:
     return pdf[["k", "y", "m"]]
 
 
+def one_row_for_each_word(batches: Iterator[Any]) -> Iterator[Any]:
+    for pdf in batches:
+        words = pdf[["k", "words"]].explode("words").dropna(subset=["words"])
+        yield words.rename(columns={"words": "word"})
+
+
+def numbered_words(batches: Iterator[Any]) -> Iterator[Any]:
+    """Numbers depend on the other rows."""
+    for pdf in batches:
+        words = pdf[["k", "words"]].explode("words", ignore_index=True)
+        words["word"] = words["words"] + words.index.astype(str)
+        yield words[["k", "word"]]
+
+
 def as_they_are(batches: Iterator[Any]) -> Iterator[Any]:
     """Lifts, unlike the others."""
     for pdf in batches:

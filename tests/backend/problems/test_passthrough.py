@@ -96,6 +96,24 @@ def test_rows_of_a_group_that_depend_on_others(full: DataFrame) -> None:
     assert counted(below.applyInPandas(udfs.with_shares_of_a_group, RESULT)) != counted(df)
 
 
+WORDS = "CASE WHEN s = 'x' THEN array('a', NULL, k) WHEN s = '' THEN array() ELSE split(s, '') END"
+
+
+def test_rows_that_are_exploded(full: DataFrame) -> None:
+    table = full.selectExpr("k", f"{WORDS} AS words")
+    df = table.mapInPandas(udfs.one_row_for_each_word, "k string, word string")
+    assert rewritten(df.filter("k > 'a' AND word <> 'b'")).prefilter == "k > 'a'"
+
+
+def test_rows_that_are_exploded_and_numbered(full: DataFrame) -> None:
+    """With the filter below they really are others."""
+    table, where = full.selectExpr("k", f"{WORDS} AS words"), "k > 'b'"
+    df = table.mapInPandas(udfs.numbered_words, "k string, word string").filter(where)
+    untouched(df)
+    below = table.filter(where).mapInPandas(udfs.numbered_words, "k string, word string")
+    assert counted(below) != counted(df)
+
+
 def test_integers_beside_null(spark: SparkSession, full: DataFrame, tmp_path: Path) -> None:
     """A filter below would change the type of the batch, and with it what is made of other rows."""
     nulls = spark.createDataFrame([("a", 1.0, None, "s")], SCHEMA)
