@@ -275,7 +275,9 @@ def _stored(data: Any, asked: LiftRequest) -> object:
         arrow_cast=True,
         assign_cols_by_name=True,
     )
-    assert batch.num_rows == 1
+    assert batch.num_rows <= 1
+    if batch.num_rows == 0:
+        return ()
     cells = [batch.column(i)[0].as_py() for i in range(batch.num_columns)]
     return tuple(_value(x, c) for x, c in zip(cells, asked.returns, strict=True))
 

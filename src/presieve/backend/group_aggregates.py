@@ -214,10 +214,12 @@ def _check_read(lifted_boundary: LiftedBoundary) -> None:
         lifted_boundary.why is not None
         or lifted_boundary.boundary.single
         or lifted_boundary.unknown
-        or lifted_boundary.kept is not None
     ):
         why = Declined("unsupported-form", "it is no function of groups that is read as a whole")
         raise DeclineSignal.of(lifted_boundary.why or why)
+    if lifted_boundary.kept is not None:
+        reason = "it gives no row for some groups: give a row of None for them, and filter it above"
+        raise DeclineSignal("row-count", reason)
     if any(x.calls or x.fold.hidden for x in lifted_boundary.folds):
         raise DeclineSignal("pure-call", "a function that is not read is called")
 

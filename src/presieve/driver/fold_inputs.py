@@ -13,12 +13,13 @@ from presieve.dataflow.context import AnalysisRequest as Dataflow
 from presieve.driver.arguments import check_text, check_texts
 from presieve.errors import Declined, DeclineSignal, UsageError, suggest_name
 from presieve.ir.fold import Column, Fold, Mode, Problem
+from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.sorts import TIMESTAMP, strip
-from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.terms import TRUE, Scope, Term, Var
 from presieve.ir.walk import literals, variables
 from presieve.ir.wellformed import output_var
 from presieve.lift import lift
-from presieve.lift.entry.guards import add_known_flag
+from presieve.lift.entry.guards import add_known_flag, add_row_flag
 from presieve.lift.evaluation_types import SCALAR, evaluation_type
 from presieve.lift.forms import (
     ColumnsFunction,
@@ -45,7 +46,8 @@ class Inputs(Struct, frozen=True):
     """The caller's fold and its context, with parsed schemas.
 
     If the function is understood only for some rows, ``known`` is the output that says for which,
-    and ``why`` is the reason.
+    and ``why`` is the reason. ``row`` is the output that says whether it gives a row at all, if it
+    does not always.
     """
 
     lifted: Lifted
@@ -54,6 +56,7 @@ class Inputs(Struct, frozen=True):
     mode: Mode
     known: Var | None = None
     why: Declined | None = None
+    row: Var | None = None
 
     @property
     def fold(self) -> Fold:
@@ -63,7 +66,7 @@ class Inputs(Struct, frozen=True):
     def output_names(self) -> dict[str, Var]:
         """Return the names for a filter on the output: outputs, and keys that they do not hide."""
         every = (output_var(o.name, o.sort) for o in self.fold.outputs)
-        outputs = {v.name: v for v in every if v != self.known}
+        outputs = {v.name: v for v in every if v not in (self.known, self.row)}
         hidden = {name.lower() for name in outputs}
         keys = {k: v for k, v in self._keys().items() if k.lower() not in hidden}
         return {**keys, **outputs}
@@ -92,7 +95,15 @@ class Inputs(Struct, frozen=True):
         types = {c.name: c.type for c in self.schema}
         columns = (*self.fold.columns, *(Column(v.name, v.sort, types[v.name]) for v in extra))
         fold = replace(self.fold, columns=columns)
-        return Problem(fold, where, self.mode, self.lifted.assumptions)
+        return Problem(fold, self.accepting(where), self.mode, self.lifted.assumptions)
+
+    def accepting(self, where: Term) -> Term:
+        """Return what ``where`` says of results, of which each needs a row."""
+        return where if self.row is None else sql_conjunction((where, self.row))
+
+    def of_rows(self, term: Term) -> Term:
+        """Return what a filter on results says of the rows that there are."""
+        return sql_conjunction(c for c in sql_conjuncts(term) if c != self.row)
 
 
 def read_inputs(
@@ -136,7 +147,10 @@ def read_inputs(
         if partly and isinstance(form, RowFunction):
             return _guards(fold, form, request, lifted)
         return lifted
-    return Inputs(with_keys(lifted, request), columns, names, chosen)
+    lifted, row = with_keys(lifted, request), None
+    if lifted.kept != TRUE:
+        lifted, row = add_row_flag(lifted, lifted.fold.name)
+    return Inputs(lifted, columns, names, chosen, row=row)
 
 
 def _guards(

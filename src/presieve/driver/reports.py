@@ -404,11 +404,12 @@ def _plain(why: Declined) -> Declined:
 def _with_proof(report: BoundaryReport, proof: GoalProof) -> BoundaryReport:
     """Add the solution's facts about the proof."""
     site, solution = proof.goal.site, proof.solution
-    where = report.where if site.partly else _sql(site.problem.where, report.where)
+    where = site.of_rows(site.problem.where)
+    shown = report.where if site.partly else _sql(where, report.where)
     return replace(
         report,
-        where=where,
-        residual=where,
+        where=shown,
+        residual=shown,
         invariant=invariant_words(solution.invariant),
         strength=solution.strength if site.is_exact else "universe",
         assumptions=solution.assumptions,
@@ -450,8 +451,8 @@ def _with_residual(report: BoundaryReport, proof: GoalProof, rewrite: Rewrite) -
     """
     site, solution = proof.goal.site, proof.solution
     certificate = solution.verified.certificate if solution.verified else None
-    where = normalize(site.problem.where)
-    proved = normalize(solution.residual)
+    where = normalize(site.of_rows(site.problem.where))
+    proved = normalize(site.of_rows(solution.residual))
     if rewrite.kind == "none" or certificate is None:
         return report
     if rewrite.stays and (proved != where or site.partly):
@@ -462,7 +463,7 @@ def _with_residual(report: BoundaryReport, proof: GoalProof, rewrite: Rewrite) -
 
 def _stays(proof: GoalProof, why: str) -> str:
     """Say why the filter stays, and which residual would suffice, if filters can express it."""
-    residual = proof.solution.residual
+    residual = proof.goal.site.of_rows(proof.solution.residual)
     less = f", although {_sql(residual, 'less')} would do"
     if not sql_conjuncts(residual):
         less = ", although nothing is left to check"
@@ -498,9 +499,10 @@ def _boundary(job: Optimization, decision: SiteDecision, scans: Sequence[Scans])
     fates: tuple[ConjunctFate, ...] = ()
     if proof is not None and rewrite is not None and rewrite.kind != "none":
         problem, invariant = proof.solution.problem, proof.solution.invariant
-        if not decision.is_taken_back and not proof.goal.site.partly:
+        of_plan = proof.goal.site
+        if not decision.is_taken_back and not of_plan.partly:
             fates = on_request.conjuncts_of(
-                rewrite.kind, proof.goal.site, problem.where, rewrite.residual, rewrite.why
+                rewrite.kind, of_plan, of_plan.of_rows(problem.where), rewrite.residual, rewrite.why
             )
         report = replace(
             report,

@@ -23,7 +23,7 @@ from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.row_order import Question, problem_of_order
 from presieve.driver.solve import Policy, Solution, solve
 from presieve.errors import Declined
-from presieve.ir.ops import app, sql_disjunction
+from presieve.ir.ops import app, sql_conjuncts, sql_disjunction
 from presieve.ir.pushdown import Kind, ResidualStrength, Strength
 from presieve.ir.terms import Op
 from presieve.records import replace
@@ -220,16 +220,19 @@ def synthesis_of(inputs: Inputs, where: str, solution: Solution, started: float)
     """Convert a solution to the public result type."""
     declined = [d.to_json() for d in solution.declined]
     verified = solution.verified
-    prefilter, residual = "true", where
+    prefilter, residual, kind = "true", where, solution.kind
+    above = inputs.of_rows(solution.residual)
+    if kind == "split" and not sql_conjuncts(above):
+        kind = "exact"
     if verified is not None:
         try:
             prefilter = emit_checked(solution.prefilter, inputs.input_names(), TIMEZONE)
-            if solution.kind != "partial":
-                residual = emit_checked(solution.residual, inputs.output_names(), TIMEZONE)
+            if kind != "partial":
+                residual = emit_checked(above, inputs.output_names(), TIMEZONE)
         except InexpressibleError as problem:
             return _declined_synthesis(where, problem.declined(), started)
     return Synthesis(
-        solution.kind,
+        kind,
         prefilter,
         residual,
         invariant_words(solution.invariant),

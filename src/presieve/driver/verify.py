@@ -130,7 +130,8 @@ def _verify_inputs(
     facts = read_declared(options.declare, inputs.input_names(), TIMEZONE)
     bare = inputs.problem(post, [pre, *(fact for _, fact in facts)])
     problem, assumptions = with_declared(bare, facts)
-    question = Asked(inputs, problem, assumptions, pre, residual, budget, policy)
+    above = inputs.accepting(residual)
+    question = Asked(inputs, problem, assumptions, pre, above, budget, policy)
     with progress.indicator(claim.function, started, budget):
         verdict = _since(question.verdict(), claim, started)
     if verdict.status == "proved":

@@ -177,10 +177,10 @@ class LiftRequest(Struct, frozen=True):
 
 class Lifted(Struct, frozen=True):
     """The fold, its assumptions, and the user's source text of the function or class; ``calls`` are
-    its hidden columns. ``kept``: for a function of single rows, the condition over KEY under which
-    it gives a row at all. ``known``: the condition over KEY under which the fold gives the outputs;
-    elsewhere they may be anything. ``converted``: a scalar UDF may return an object that the column
-    converts into another one, such as an integer for a double.
+    its hidden columns. ``kept``: the condition under which a function of tables gives a row at all:
+    over KEY for one of single rows, else over KEY and ACC. ``known``: the condition over KEY under
+    which the fold gives the outputs; elsewhere they may be anything. ``converted``: a scalar UDF
+    may return an object that the column converts into another one, such as an integer for a double.
     """
 
     fold: Fold

@@ -30,7 +30,6 @@ CODES = [
     ("masked_by_table", "unsupported-expression"),
     ("share_before_loop", "group-size"),
     ("in_index", "unsupported-operation"),
-    ("maybe_no_row", "row-count"),
     ("two_rows", "unknown-call"),
     ("latest_of_ties", "row-order"),
     ("two_names", "mutation"),
@@ -152,10 +151,6 @@ def array_with_nan(pdf: pd.DataFrame) -> pd.DataFrame:
 def count_per_max(pdf: pd.DataFrame) -> pd.DataFrame:
     pdf["top"] = pdf["v"].max()
     return pd.DataFrame({"o": [(pdf["v"] < pdf["top"]).sum() / 1]})
-
-
-def maybe_no_row(pdf: pd.DataFrame) -> pd.DataFrame:
-    return pdf[pdf.v > 0].head(1)
 
 
 def two_rows(pdf: pd.DataFrame) -> pd.DataFrame:

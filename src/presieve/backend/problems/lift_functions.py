@@ -39,11 +39,9 @@ from presieve.dataflow.analysis import dataflow
 from presieve.dataflow.context import AnalysisRequest as DataflowRequest
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Output
-from presieve.ir.sorts import BOOL, Option
 from presieve.ir.terms import TRUE, Var
 from presieve.ir.walk import variables
-from presieve.ir.wellformed import output_var
-from presieve.lift.entry.guards import add_known_flag
+from presieve.lift.entry.guards import add_known_flag, add_row_flag
 from presieve.lift.execution.opaque_calls import apart
 from presieve.lift.forms import (
     ColumnsFunction,
@@ -59,7 +57,6 @@ from presieve.lift.python.receivers import split_receiver
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
 from presieve.semantics.assumptions import RESULT_FITS
-from presieve.semantics.smart_constructors import some
 from presieve.semantics.types import SchemaColumn
 
 
@@ -120,7 +117,8 @@ def read_lifted(
         return functions.passed_on(TWO_GROUPS)
     try:
         calls, unknown = functions.of_groups()
-        return LiftedBoundary(boundary, names, apart(calls), None, unknown)
+        calls, row_flag = _with_row_flag(calls, boundary)
+        return LiftedBoundary(boundary, names, apart(calls), None, unknown, kept=row_flag)
     except DeclineSignal as signal:
         why = signal.declined
     if boundary.kind != "Aggregate":
@@ -214,17 +212,8 @@ class _Functions(Struct, frozen=True):
         single = replace(boundary, keys=tuple(a.id for a in boundary.inputs), single=True)
         names = read_names(single)
         request = request_of(boundary, names, self.setting)
-        lifted = lift_or_decline(function, form, request)
-        if lifted.kept == TRUE:
-            return LiftedBoundary(single, names, (lifted,))
-        row_output = Output(
-            f"{call.name} gives the row", Option(BOOL), "boolean", some(lifted.kept)
-        )
-        if any(a.name == row_output.name for a in boundary.outputs):
-            return LiftedBoundary(single, names, (lifted,))
-        fold = replace(lifted.fold, outputs=(*lifted.fold.outputs, row_output))
-        row_variable = output_var(row_output.name, row_output.sort)
-        return LiftedBoundary(single, names, (replace(lifted, fold=fold),), kept=row_variable)
+        folds, row_flag = _with_row_flag((lift_or_decline(function, form, request),), boundary)
+        return LiftedBoundary(single, names, folds, kept=row_flag)
 
     def passed_on(self, why: Declined) -> LiftedBoundary:
         """Describe a function of tables that does not lift by the outputs that hold a column of the
@@ -323,6 +312,21 @@ class _Functions(Struct, frozen=True):
         by_id = {a.id: a for a in self.boundary.inputs}
         read = dict.fromkeys([*call.arguments, *(k.id for k in self.names.keys)])
         return tuple(schema_column(by_id[i]) for i in read)
+
+
+def _with_row_flag(
+    calls: tuple[Lifted, ...], boundary: Boundary
+) -> tuple[tuple[Lifted, ...], Var | None]:
+    """Add to a function of tables that does not always give a row an output that says whether it
+    does; return its variable, too.
+    """
+    if all(c.kept == TRUE for c in calls):
+        return calls, None
+    (lifted,) = calls
+    flagged, flag = add_row_flag(lifted, boundary.calls[0].name)
+    if any(a.name == flag.name for a in boundary.outputs):
+        raise DeclineSignal("unsupported-form", f"a column has the name {flag.name}")
+    return (flagged,), flag
 
 
 def _with_outputs(lifted: Lifted, named: Sequence[tuple[Output, str]]) -> Lifted:

@@ -41,7 +41,7 @@ from presieve.backend.problems.setting import PlanSetting
 from presieve.backend.problems.shared_series import check_shared
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Problem
-from presieve.ir.ops import app, sql_conjunction, sql_disjunction
+from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction
 from presieve.ir.sorts import STRING, strip
 from presieve.ir.terms import Op, Scope, Term, Var
 from presieve.ir.walk import rewrite, size, variables
@@ -99,7 +99,8 @@ class SiteProblem(Struct, frozen=True):
     of the group and may raise. ``unsure``: it is not certain that the functions are called. Then
     the filters stay as they are, so that Spark calls what it called before, and a solution of the
     problem must solve the ``others``, too. ``partly``: a function is known for some rows only. Then
-    the problem's filter keeps all other rows, and the filters above stay.
+    the problem's filter keeps all other rows, and the filters above stay. ``row`` is the output
+    that says whether a function of tables gives a row at all, which the problem's filter asks, too.
     """
 
     site: Site
@@ -119,6 +120,7 @@ class SiteProblem(Struct, frozen=True):
     others: tuple[Problem, ...] = ()
     partly: bool = False
     obstacles: tuple[ConjunctObstacle, ...] = ()
+    row: Var | None = None
 
     @property
     def input(self) -> BoundaryInput:
@@ -134,6 +136,10 @@ class SiteProblem(Struct, frozen=True):
     def source(self) -> str:
         """The functions' text as the user wrote it."""
         return "\n\n".join(dict.fromkeys(x.source for x in self.functions if x.source))
+
+    def of_rows(self, term: Term) -> Term:
+        """Return what a filter on the function's results says of the rows that there are."""
+        return sql_conjunction(c for c in sql_conjuncts(term) if c != self.row)
 
     def may_erase_error(self, valid: Collection[str] = ()) -> bool:
         """Whether moving filters may keep Spark from evaluating an expression that raises, or from
@@ -243,8 +249,7 @@ def _problem(view: PlanView, site: Site, read: LiftedBoundary) -> SiteProblem:
     known_flags = {inside[i]: v for i, v in read.known.items() if i in inside}
     every = _conjuncts(site, boundary, inside, unknown, why)
     moved, stuck, beside = _weaken_unknown(every, known_flags, why)
-    row_conditions = () if read.kept is None else (read.kept,)
-    where = sql_conjunction([*_distinct_conditions(moved), *row_conditions])
+    where = sql_conjunction([*_distinct_conditions(moved), *filter(None, (read.kept,))])
     stuck = (*stuck, *_text_encoding(read, where, texts))
     taken = [(m, term) for m, term in moved if not m.copied]
     numbers = frozenset((m.operator, m.conjunct) for m, _ in taken)
@@ -281,6 +286,7 @@ def _problem(view: PlanView, site: Site, read: LiftedBoundary) -> SiteProblem:
         called_problem.others,
         partly=not set(known_flags).isdisjoint(variables(where)),
         obstacles=every[1],
+        row=read.kept,
     )
 
 

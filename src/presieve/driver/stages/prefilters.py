@@ -254,7 +254,8 @@ class _Search(Struct, frozen=True):
         # If a kept row may raise an error on its way to a function, the function must be called.
         called = solution.kind != "empty" and not site.has_quiet_arguments(valid)
         inferred = REMOVAL in self.state.off
-        residual = site.taken if called or inferred else solution.residual
+        left_over = site.of_rows(solution.residual)
+        residual = site.taken if called or inferred else left_over
         # Spark infers nothing from a function whose argument it has replaced by a constant.
         prefilter = without_equalities(solution.prefilter) if inferred else solution.prefilter
         edit = grounded.guard or plan_edit(opened, site, prefilter, residual)
@@ -266,12 +267,13 @@ class _Search(Struct, frozen=True):
         why = GUARDED if grounded.guard else _why_unquiet(site, valid) if called else edit.stays
         why = why or (INFERRED if inferred else "")
         copied = sql_conjuncts(site.copied)
-        left = sql_conjunction(dict.fromkeys((*copied, *sql_conjuncts(solution.residual))))
-        whole = normalize(left) == normalize(site.problem.where)
+        left = sql_conjunction(dict.fromkeys((*copied, *sql_conjuncts(left_over))))
+        where = site.of_rows(site.problem.where)
+        whole = normalize(left) == normalize(where)
         if not why and copied and (whole or not edit.removed):
             why = why_copied(site)
         stays = bool(why) or (solution.kind == "split" and not edit.removed)
-        above = site.problem.where if stays else left
+        above = where if stays else left
         kind = _kind(solution, above, stays=stays)
         return Rewrite(kind, above, stays, erases, claims, why), edit
 
@@ -298,7 +300,8 @@ def _why_unquiet(site: SiteProblem, valid: Collection[str]) -> str:
 
 def _kind(solution: Solution, above: Term, *, stays: bool) -> Kind:
     """Return the kind of the rewrite, given what stands above and whether it is the filters."""
+    if not stays and solution.kind in ("exact", "split"):
+        return "split" if sql_conjuncts(above) else "exact"
     if not stays:
-        more = solution.kind == "exact" and sql_conjuncts(above)
-        return "split" if more else solution.kind
+        return solution.kind
     return "partial" if sql_conjuncts(solution.prefilter) else "none"

@@ -52,4 +52,6 @@ def collect_lifted(columns: LiftedColumns, fold: Fold, source: str) -> Lifted:
     recorded = columns.recorded
     calls = tuple(recorded.calls.values())
     assumptions = tuple(recorded.assumptions.values())
-    return Lifted(fold, assumptions, source, calls, converted=recorded.converted)
+    return Lifted(
+        fold, assumptions, source, calls, kept=recorded.kept, converted=recorded.converted
+    )

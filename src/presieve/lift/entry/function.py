@@ -9,7 +9,7 @@ from types import FunctionType
 
 from presieve.ir.fold import Field, Fold
 from presieve.ir.terms import FALSE, TRUE, Term
-from presieve.lift.entry.returns import Returns, outputs
+from presieve.lift.entry.returns import Returns, outputs, row_condition, split_by_rows
 from presieve.lift.execution import syntax_with_holes
 from presieve.lift.execution.batch_loop import rows_loop
 from presieve.lift.execution.heap import boxed_variables, frozen_variables
@@ -68,7 +68,7 @@ def lift_function(
     exits = [e for e in m.frame.exits if e.kind is ExitKind.RETURN]
     if not after.ended:
         exits.append(Exit(ExitKind.RETURN, after, NONE, source.node.body[-1]))
-    return build_fold(m, exits, loop, before, returns)
+    return build_fold(m, [p for e in exits for p in split_by_rows(e)], loop, before, returns)
 
 
 def parameter_values(
@@ -167,8 +167,9 @@ def build_fold(
     m.set_fields(fields)
     output_columns, assumptions = outputs(m, exits, returns)
     m.columns.add_assumptions(assumptions)
+    kept = m.columns.recorded.kept = row_condition(exits)
     step_raises, finish_raises = or_(before, loop.raises), m.join_raise_conditions()
-    roots = (step_raises, finish_raises, *(o.term for o in output_columns))
+    roots = (kept, step_raises, finish_raises, *(o.term for o in output_columns))
     with m.at(m.source.node):
         check_fields([f.name for f in fields], *roots)
     live = tuple(_guard_initial_value(f, before) for f in live_fields(fields, roots))

@@ -99,6 +99,13 @@ def add_known_flag(guards: Lifted, name: str) -> tuple[Lifted, Var]:
     return replace(guards, fold=fold), output_var(flag.name, flag.sort)
 
 
+def add_row_flag(lifted: Lifted, name: str) -> tuple[Lifted, Var]:
+    """Add an output that tells whether a row is given at all; return its variable as well."""
+    flag = Output(f"{name} gives the row", Option(BOOL), "boolean", some(lifted.kept))
+    fold = replace(lifted.fold, outputs=(*lifted.fold.outputs, flag))
+    return replace(lifted, fold=fold), output_var(flag.name, flag.sort)
+
+
 def _merge_known(known_outputs: list[tuple[Term, Output]]) -> tuple[Term | None, Term]:
     """Return the result where it is known, and the condition under which it is known."""
     if not known_outputs:

@@ -35,10 +35,15 @@ from msgspec import Struct
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Assumption, Output
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import DATE, FLOAT, INT, TEXTS, Decimal, Option
-from presieve.ir.terms import TRUE, Op, Term, int_lit, none_lit
+from presieve.ir.sorts import DATE, FLOAT, INT, TEXTS, Decimal, Option, Sort
+from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit, none_lit
 from presieve.lift.entry.row_value import row_field, row_value
-from presieve.lift.execution.state import Exit, SymbolicMachine, path_conditions
+from presieve.lift.execution.state import (
+    Exit,
+    SymbolicMachine,
+    merge_choices,
+    path_conditions,
+)
 from presieve.lift.forms import RowFunction
 from presieve.lift.models.pyarrow.arrow_results import arrow_value
 from presieve.lift.values.arrow_values import CellV
@@ -61,9 +66,11 @@ from presieve.lift.values.symbolic import (
     without_tag,
 )
 from presieve.lift.values.whole_columns import NullableV, TopV
+from presieve.records import replace
 from presieve.semantics.assumptions import RESULT_FITS
 from presieve.semantics.smart_constructors import (
     and_,
+    any_value,
     as_float,
     get,
     is_none,
@@ -73,7 +80,7 @@ from presieve.semantics.smart_constructors import (
     some,
     widen_decimal,
 )
-from presieve.semantics.types import SchemaColumn, display_result_type, sort_of
+from presieve.semantics.types import SchemaColumn, decimal_type, display_result_type, sort_of
 from presieve.semantics.values import EXACT_INT_BOUND, INT_RANGES
 
 
@@ -116,22 +123,72 @@ def outputs(
     rows: list[tuple[Term, ...]] = []
     for e in exits:
         with m.at(e.node):
-            cells = _cells(m, e.value, returns, e.node)
-            rows.append(
-                tuple(
-                    _coerce(m, OutputCell(e, cell, column), returns, assumptions)
-                    for cell, column in zip(cells, returns.columns, strict=True)
-                )
-            )
-    merged = rows[-1]
+            rows.append(_row(m, e, returns, assumptions))
     taken = path_conditions([e.flow for e in exits])
-    for is_taken, row in zip(reversed(taken), reversed(rows[:-1]), strict=True):
-        merged = tuple(ite(is_taken, a, b) for a, b in zip(row, merged, strict=True))
-    columns = zip(returns.columns, merged, strict=True)
+    columns = zip(returns.columns, zip(*rows, strict=True), strict=True)
     return (
-        tuple(Output(c.name, term.sort, c.type, term, returns.checked) for c, term in columns),
+        tuple(
+            Output(c.name, terms[0].sort, c.type, merge_choices(taken, terms, ite), returns.checked)
+            for c, terms in columns
+        ),
         tuple(assumptions.values()),
     )
+
+
+def _row(
+    m: SymbolicMachine, e: Exit, returns: Returns, assumptions: dict[str, Assumption]
+) -> tuple[Term, ...]:
+    """Return the values of the columns where this path is taken: any, if it returns no row."""
+    absent = _has_no_row(e)
+    if absent and _are_doubles_unfit(e.value, returns):
+        m.fail(e.flow, TRUE)
+    if absent and isinstance(e.value, TableV) and not e.value.names:
+        return tuple(any_value(_sort_of(returns, c)) for c in returns.columns)
+    cells = _cells(m, e.value, returns, e.node)
+    if absent:
+        return tuple(any_value(_sort_of(returns, c)) for c in returns.columns)
+    return tuple(
+        _coerce(m, OutputCell(e, cell, column), returns, assumptions)
+        for cell, column in zip(cells, returns.columns, strict=True)
+    )
+
+
+def _sort_of(returns: Returns, column: SchemaColumn) -> Sort:
+    sort = returns.sort_of(column)
+    return sort if column.nullable else sort.of
+
+
+_TAKE_DOUBLES = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "double"))
+"""The types of columns, besides decimals, to which Arrow converts doubles if there are none."""
+
+
+def _are_doubles_unfit(value: Value, returns: Returns) -> bool:
+    """Whether Arrow fails on a table without rows because its columns are of doubles."""
+    if not isinstance(value, TableV) or not value.doubles:
+        return False
+    types = (c.type for c in returns.columns)
+    return not all(t in _TAKE_DOUBLES or decimal_type(t) is not None for t in types)
+
+
+def split_by_rows(e: Exit) -> tuple[Exit, ...]:
+    """Split a path that returns a table of one row or none into one of each."""
+    table = e.value
+    if not isinstance(table, TableV) or table.present in (TRUE, FALSE):
+        return (e,)
+    with_row = Exit(e.kind, e.flow.branch(table.present), replace(table, present=TRUE), e.node)
+    without = e.flow.branch(negate(table.present))
+    return with_row, Exit(e.kind, without, replace(table, present=FALSE), e.node)
+
+
+def row_condition(exits: list[Exit]) -> Term:
+    """Return the condition under which a row is returned, if the function does not raise."""
+    taken = path_conditions([e.flow for e in exits])
+    has_row: list[Term] = [FALSE if _has_no_row(e) else TRUE for e in exits]
+    return merge_choices(taken, has_row, ite)
+
+
+def _has_no_row(e: Exit) -> bool:
+    return isinstance(e.value, TableV) and e.value.present == FALSE
 
 
 def _cells(m: SymbolicMachine, value: Value, returns: Returns, node: ast.AST) -> tuple[Value, ...]:

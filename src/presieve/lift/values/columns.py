@@ -19,7 +19,7 @@ from presieve.ir import assumption_codes as codes
 from presieve.ir.fold import Assumption, Column
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
-from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit, none_lit
+from presieve.ir.terms import TRUE, Lit, Op, Scope, Term, Var, float_lit, none_lit
 from presieve.lift.forms import HiddenCall, LiftRequest
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.checkpoint import Restorable
@@ -59,13 +59,15 @@ class Nulls(Restorable):
 class RecordedNeeds(Restorable):
     """The needs of the function so far: the columns that it read, the assumptions about the data,
     and its calls of pure functions by function and arguments. ``converted``: it may return an
-    object that the column's type converts into another one.
+    object that the column's type converts into another one. ``kept``: the condition under which a
+    function of a group gives its row.
     """
 
     read: frozenset[str] = frozenset()
     assumptions: Mapping[tuple[str, str], Assumption] = field(default_factory=dict)
     calls: Mapping[object, HiddenCall] = field(default_factory=dict)
     converted: bool = False
+    kept: Term = TRUE
 
 
 @dataclass(slots=True)

@@ -83,7 +83,7 @@ def pandas_objects(value: Value) -> Iterator[PandasObject]:
             yield value
         case TupleV(items) | OptTupleV(_, items) | ListV(items) | DictV(_, items):
             yield from _all(items)
-        case MapV(_, items, _) | TableV(_, items):
+        case MapV(_, items, _) | TableV(items=items):
             yield from _all(items)
         case GrowingV(items, _, pending):
             yield from _all((*items, *pending))

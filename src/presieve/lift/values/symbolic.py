@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from presieve.errors import DeclineSignal, Span
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Sort, strip
-from presieve.ir.terms import FALSE, Lit, Scope, Term, Var, literal_value
+from presieve.ir.terms import FALSE, TRUE, Lit, Scope, Term, Var, literal_value
 from presieve.lift.python.shipped import attribute
 from presieve.lift.python.shipping import is_generated
 from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, ArrowV, BatchV, CellV
@@ -227,10 +227,14 @@ class BitsV(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class TableV:
-    """A one-row result table; ``names`` is None where its columns have no names."""
+    """A result table of one row, or of none unless ``present``; ``names`` is None where its columns
+    have no names. ``doubles``: if it has no row, all of its columns are of doubles.
+    """
 
     names: tuple[str, ...] | None
     items: tuple[Value, ...]
+    present: Term = TRUE
+    doubles: bool = False
 
 
 @dataclass(frozen=True, slots=True)

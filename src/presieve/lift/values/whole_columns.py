@@ -43,17 +43,24 @@ class FrameV:
 
 
 class Sorting(Struct, frozen=True):
-    """An order by one column, with missing elements last. ``stable``: rows that tie are in the
-    group's order; otherwise in any order.
+    """An order by a column, with missing elements last, and ``then`` by others where it ties, each
+    upwards or not. ``stable``: rows that tie in all of them are in the group's order; otherwise in
+    any order.
     """
 
     key: VectorV
     upwards: bool
     stable: bool
+    then: tuple[tuple[VectorV, bool], ...] = ()
+
+    @property
+    def keys(self) -> tuple[tuple[VectorV, bool], ...]:
+        """All columns, and whether the order by each is upwards."""
+        return ((self.key, self.upwards), *self.then)
 
     def settles(self, element: Term) -> bool:
         """Return whether the order of these elements is known: elements that tie are equal."""
-        return self.stable or element == self.key.term
+        return self.stable or any(element == key.term for key, _ in self.keys)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ Sources: pandas 2.3 user guide, "Indexing and selecting data". A group's table h
 from __future__ import annotations
 
 from presieve.errors import DeclineSignal
-from presieve.ir.ops import app, conjunction
+from presieve.ir.ops import app, conjunction, negate
 from presieve.ir.sorts import BOOL, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit
 from presieve.lift.execution.aliasing import fresh
@@ -151,7 +151,8 @@ def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value |
             wanted = _names(key)
             if wanted is None or not set(wanted) <= set(columns) or len(set(wanted)) < len(wanted):
                 return None
-            return TableV(wanted, tuple(items[columns.index(n)] for n in wanted))
+            chosen = tuple(items[columns.index(n)] for n in wanted)
+            return replace(value, names=wanted, items=chosen)
         case PartV(columns) if constant_of(key) in columns:
             return series.column_of(m, value, str(constant_of(key)))
         case PartV(columns) if isinstance(key, ListV):
@@ -229,6 +230,7 @@ def _by_position(m: SymbolicMachine, flow: Flow, of: Value, key: Value) -> Value
     if frame is not None and isinstance(key, ListV) and len(key.items) == 1:
         row = constant_of(key.items[0])
         if type(row) is int and row in (0, -1):
+            m.fail(flow, negate(any_row(m, frame.rows)))
             return first_last.row_table(m, flow, frame, last=row == -1)
     position = constant_of(key)
     grouped = not m.columns.single  # rows of a batch may have different keys
@@ -254,13 +256,13 @@ def is_pandas(value: Value) -> bool:
 
 @method(TableV, "copy", arguments=0)
 def copy_row(_: ModelCall, table: TableV) -> TableV:
-    """``table.copy()`` of a table of one row."""
+    """``table.copy()`` of a table of at most one row."""
     return table
 
 
 @method(TableV, "reset_index", arguments=0, keywords=("drop",))
 def reset_index(call: ModelCall, table: TableV) -> TableV | None:
-    """``table.reset_index(drop=True)`` of a table of one row."""
+    """``table.reset_index(drop=True)`` of a table of at most one row."""
     return table if "drop" in call.named and constant_of(call.named["drop"]) is True else None
 
 
@@ -321,20 +323,20 @@ def dropna(call: ModelCall, frame: PartV) -> PartV | None:
 
 @table_method("sort_values", arguments=range(2), keywords=("by", "ascending", "kind"), fresh=True)
 def sort_values(call: ModelCall, frame: PartV) -> PartV:
-    """``table.sort_values("c")`` by one column; rows that tie have an order with ``kind="stable"``
-    only.
+    """``table.sort_values("c")``, or by several columns. Rows that tie have an order if there are
+    several (pandas sorts them by ``lexsort_indexer``), or with ``kind="stable"``.
     """
     args, named = call.args, call.named
     names = _names(args[0] if args else named.get("by", NONE))
-    if names is None or len(names) != 1 or names[0] not in frame.columns:
+    if names is None or not set(names) <= set(frame.columns):
         return replace(frame, ordered=False, by=None)
-    key = series.column_of(call.m, frame, names[0])
-    return replace(frame, ordered=False, by=top_k.sorting(key, frame.ordered, named))
+    keys = tuple(series.column_of(call.m, frame, n) for n in names)
+    return replace(frame, ordered=False, by=top_k.sorting(keys, frame.ordered, named))
 
 
 @table_method("tail", arguments=1)
 def tail(call: ModelCall, frame: PartV) -> TableV | None:
-    """``table.tail(1)``, if the table has a row."""
+    """``table.tail(1)``."""
     if constant_of(call.args[0]) != 1:
         return None
     return first_last.row_table(call.m, call.flow, frame, last=True)

@@ -23,6 +23,7 @@ from presieve.lift.python.attributes import instance_constant
 from presieve.lift.python.names import module
 from presieve.lift.reason_words import named_columns
 from presieve.lift.values.symbolic import (
+    NONE,
     ColumnV,
     DictV,
     IndexV,
@@ -169,6 +170,9 @@ def table(call: ModelCall) -> Value:
     data = args[0] if args else named.get("data")
     names = _column_names(named["columns"]) if "columns" in named else None
     indexed = "index" in named
+    empty = None if indexed or m.columns.single else _empty_table(data, names)
+    if empty is not None:
+        return empty
     of_rows = None if indexed or data is None else tables_of_columns.table_of(m, data, names)
     if of_rows is not None:
         return fresh(m, of_rows)
@@ -184,6 +188,19 @@ def table(call: ModelCall) -> Value:
                 raise DeclineSignal("return-shape", "as many columns as values are needed")
             return TableV(names, items)
     raise DeclineSignal("row-count", "a table of exactly one row, written out, is supported")
+
+
+def _empty_table(data: Value | None, names: tuple[str, ...] | None) -> TableV | None:
+    """Return a table without rows: ``DataFrame()``, perhaps of ``columns=[...]``, whose columns are
+    of objects, or ``DataFrame({"a": [], ...})``, whose columns are of doubles.
+    """
+    match data:
+        case None | ListV(()):
+            wanted = names or ()
+            return TableV(wanted, (NONE,) * len(wanted), FALSE)
+        case DictV(keys, items) if keys and names is None and all(i == ListV(()) for i in items):
+            return TableV(keys, (NONE,) * len(keys), FALSE, doubles=True)
+    return None
 
 
 def _column_names(value: Value) -> tuple[str, ...]:

@@ -125,7 +125,7 @@ def clip(call: ModelCall, v: VectorV) -> VectorV | None:
 @column_method("sort_values", arguments=0, keywords=("ascending", "kind"), fresh=True)
 def sort_values(call: ModelCall, v: VectorV) -> VectorV:
     """``column.sort_values()``; rows that tie have an order with ``kind="stable"`` only."""
-    return replace(v, ordered=False, by=top_k.sorting(v, v.ordered, call.named))
+    return replace(v, ordered=False, by=top_k.sorting((v,), v.ordered, call.named))
 
 
 reduction = partial(method, SeriesV | VectorV, owner=lambda call, owner: vector(call.m, owner))

@@ -105,7 +105,7 @@ def first_rows(call: ModelCall, of: VectorV | PartV) -> Value | None:
     m, flow, _, args, named, _ = call
     if isinstance(of, PartV) and not named and [constant_of(a) for a in args] == [1]:
         return first_last.row_table(m, flow, of, last=False)
-    if of.by is None or len(args) + len(named) > 1:
+    if of.by is None or of.by.then or len(args) + len(named) > 1:
         return None
     most = constant_of(next(iter((*args, *named.values())), Scalar(int_lit(5))))
     return _top(call, of, of.by, most, of.by.stable)
@@ -119,15 +119,29 @@ def _top(call: ModelCall, of: VectorV | PartV, by: Sorting, most: object, among:
     return TopV(of, by, most, among)
 
 
-def sorting(key: VectorV, ordered: bool, named: Mapping[str, Value]) -> Sorting | None:
-    """Return the order by a column; None if it is not known. ``ordered``: whether the rows were in
+def sorting(keys: tuple[VectorV, ...], ordered: bool, named: Mapping[str, Value]) -> Sorting | None:
+    """Return the order by columns; None if it is not known. ``ordered``: whether the rows were in
     the group's order before the sort.
     """
-    upwards = constant_of(named["ascending"]) if "ascending" in named else True
+    upwards = _directions(named.get("ascending"), len(keys))
     kind = constant_of(named["kind"]) if "kind" in named else "quicksort"
-    if type(upwards) is not bool:
+    if not keys or upwards is None:
         return None
-    return Sorting(key, upwards, ordered and kind in ("stable", "mergesort"))
+    stable = ordered and (len(keys) > 1 or kind in ("stable", "mergesort"))
+    (key, first), *then = zip(keys, upwards, strict=True)
+    return Sorting(key, first, stable, tuple(then))
+
+
+def _directions(ascending: Value | None, count: int) -> tuple[bool, ...] | None:
+    """Return whether the order by each of so many columns is upwards; None if it is not known."""
+    if ascending is None:
+        return (True,) * count
+    if isinstance(ascending, ListV):
+        given = tuple(constant_of(i) for i in ascending.items)
+        known = len(given) == count and all(type(g) is bool for g in given)
+        return tuple(g is True for g in given) if known else None
+    given_for_all = constant_of(ascending)
+    return (given_for_all,) * count if type(given_for_all) is bool else None
 
 
 # --- uses of the selected rows --------------------------------------------------------------------
