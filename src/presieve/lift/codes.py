@@ -55,5 +55,5 @@ CODES: Final[dict[str, str]] = {
     "return-shape": "what is returned does not have the declared columns",
     "return-type": "what is returned is not of the declared type",
     "return-null": "a column declared NOT NULL may be None",
-    "row-count": "the function does not return exactly one row",
+    "row-count": "the function returns several rows, or no row for some groups",
 }
