@@ -162,7 +162,10 @@ def _against(view: PlanView, node: Node, answer: Dataflow) -> Declined | None:
     alone = simple_kind(node) not in MAPS or answer.passes is not None
     if not alone and not _same_batches(view, node.children[0]):
         reason = "rows of a batch may depend on each other, and batches on how wide rows are"
-        return Declined("operator", reason)
+        note = next((n for n in answer.notes if n.question == "rows" and n.span is not None), None)
+        if note is None:
+            return Declined("operator", reason)
+        return Declined("operator", f"{reason}: {note.reason}", note.span)
     return None
 
 
