@@ -89,6 +89,9 @@ ALONE = (
     ("pdf['r'] = np.digitize(pdf['m'], [0, 1, 5], right=True)", "bigint"),
     ("pdf['r'] = pd.cut(pdf['x'], np.array([0, 1, 2]), labels=['a', 'b']).astype(str)", "string"),
     (r"pdf['r'] = pdf['s'].str.extract(r'(\w)', expand=False)", "string"),
+    (r"pdf['r'] = pdf['s'].str.count(r'[a-z]') > 1", "boolean"),
+    ("pdf['r'] = pdf['s'].str.count('a')", "bigint"),
+    (r"pdf['r'] = pdf['s'].str.replace(r'a|\d', '-', regex=True)", "string"),
     lines(
         r"pattern = re.compile(r'b|(\d)')", "pdf['r'] = pdf['s'].str.extract(pattern, expand=False)"
     ),
@@ -131,6 +134,7 @@ ALONE = (
 )
 
 _OTHER_ROWS = (
+    ("pdf['r'] = pdf['s'].count()", "bigint"),
     ("pdf['r'] = pdf['x'] - pdf['x'].iloc[0]", "double"),
     ("pdf['r'] = pdf['m'].iloc[0]", "bigint"),
     ("pdf['r'] = [v for v in pdf['x']][0]", "double"),

@@ -469,6 +469,18 @@ def _reduce(call: EvaluatedCall) -> Value | None:
     return AbstractScalar() if is_scalar else AbstractColumn()
 
 
+@transfer("column", "count")
+def _count(call: EvaluatedCall) -> Value | None:
+    """The number of values, or of matches in each text."""
+    if not isinstance(call.owner, Indexer) or call.owner.name != "str":
+        return _reduce(call)
+    if not _changes_nothing(call):
+        return None
+    column, plain = own_column(call), len(call.args) == 1 and not call.named
+    alone = column.rowwise and not column.mixed and plain and is_fixed(call.args[0])
+    return replace(_of_values(column, "small"), rowwise=alone)
+
+
 @transfer("column", ResultKind.OTHER)
 def _make_opaque(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):

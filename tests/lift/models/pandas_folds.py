@@ -188,6 +188,9 @@ def spelled(pdf: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+PARTS = re.compile(r"(?P<head>[A-Z ]?)(?P<tail>[a-z])", re.ASCII)
+
+
 def extracted(pdf: pd.DataFrame) -> pd.DataFrame:
     s, initial = pdf["s"], re.compile(r"^\s*([a-z])", re.IGNORECASE)
     return pd.DataFrame(
@@ -195,6 +198,12 @@ def extracted(pdf: pd.DataFrame) -> pd.DataFrame:
             "first": [(s.str.extract(initial, expand=False).str.lower() == "a").sum()],
             "second": [(s.str.extract(r"[ab](.)", expand=False).str.upper() == "B").any()],
             "none": [s.str.extract("(z)", expand=False).isna().sum()],
+            "named": [(s.str.extract(PARTS)["tail"] == "z").sum()],
+            "spaced": [s.str.extract(PARTS, expand=True)["head"].notna().sum()],
+            "replaced": [(s.str.replace(r"[a-b]|\s$", "-", regex=True) == "-").sum()],
+            "swapped": [(s.str.replace(PARTS, r"\g<tail>\1", regex=True) == "za").any()],
+            "counted": [(s.str.count("[a-z]") > 0).sum()],
+            "most": [s.str.count(PARTS).max()],
         }
     )
 

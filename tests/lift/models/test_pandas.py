@@ -68,7 +68,8 @@ CASES: list[tuple[Any, str, str]] = [
         (
             pandas_folds.extracted,
             schema,
-            "first bigint, second boolean, none bigint",
+            "first bigint, second boolean, none bigint, named bigint, spaced bigint, "
+            "replaced bigint, swapped boolean, counted bigint, most bigint",
         )
         for schema in ("s string", "s string NOT NULL")
     ),

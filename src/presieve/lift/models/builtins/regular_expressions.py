@@ -8,6 +8,7 @@ library reference, ``re``.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import INT, STRING
@@ -137,22 +138,59 @@ def _pattern_of(findings: FindingsV) -> tuple[Term, str, int]:
     return findings.text, findings.pattern, findings.flags
 
 
-def find_group(call: ModelCall, pattern: Value, text: Term) -> tuple[Term, Term] | None:
-    """Return whether a constant pattern with one group matches anywhere in a text, and its group;
-    None for other patterns.
+class GroupsFound(NamedTuple):
+    """Whether a pattern matches anywhere in a text, and then what its groups match, each with its
+    name if it has one.
+    """
+
+    there: Term
+    names: tuple[str | None, ...]
+    terms: tuple[Term, ...]
+
+
+def find_groups(call: ModelCall, pattern: Value, text: Term) -> GroupsFound | None:
+    """Return the groups of a constant pattern, if there are some and all of them take part in each
+    match; None for other patterns.
+    """
+    source = _constant_source(call, pattern, text)
+    there = None if source is None else matches("search", *source, text)
+    if source is None or there is None:
+        return None
+    compiled = compile_pattern(*source)
+    numbers = range(1, compiled.groups + 1)
+    if not numbers or not all(pattern_prefixes.takes_part(*source, n) for n in numbers):
+        return None
+    names = {number: name for name, number in compiled.groupindex.items()}
+    match = MatchV(there, text, *source, "search")
+    terms = tuple(_group(match, n).term for n in numbers)
+    return GroupsFound(there, tuple(map(names.get, numbers)), terms)
+
+
+def substitute_in(call: ModelCall, pattern: Value, by: Value, text: Term) -> Term | None:
+    """Return a text in which all matches of a constant pattern are replaced; None for others."""
+    source = _constant_source(call, pattern, text)
+    value = None if source is None else _substitute(call, *source, by, Scalar(text))
+    return value.term if isinstance(value, Scalar) else None
+
+
+def count_in(call: ModelCall, pattern: Value, text: Term) -> Term | None:
+    """Return how often a constant pattern matches in a text; None for other patterns."""
+    source = _constant_source(call, pattern, text)
+    return None if source is None else count_findings(FindingsV(text, *source))
+
+
+def _constant_source(call: ModelCall, pattern: Value, text: Term) -> tuple[str, int] | None:
+    """Return a constant pattern, perhaps a compiled one, and its flags; None if it is none, or is
+    not supported.
     """
     if isinstance(pattern, Known) and type(pattern.target) is re.Pattern:
         source = _source(pattern)
     else:
         constant = constant_of(pattern, STRING)
         source = None if constant is None else (str(constant), 0)
-    if source is None or _subject(call, *source, Scalar(text)) is None:
+    if source is None or source[1] & ~_FLAGS:
         return None
-    there = matches("search", *source, text)
-    one_group = compile_pattern(*source).groups == 1 and pattern_prefixes.takes_part(*source, 1)
-    if there is None or not one_group:
-        return None
-    return there, _group(MatchV(there, text, *source, "search"), 1).term
+    return None if _subject(call, *source, Scalar(text)) is None else source
 
 
 def words_of(text: Term) -> FindingsV:

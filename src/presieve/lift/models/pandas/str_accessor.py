@@ -18,7 +18,7 @@ from presieve.lift.models.builtins import regular_expressions, strings
 from presieve.lift.models.pandas.series import like, vector
 from presieve.lift.models.registry import Model, method
 from presieve.lift.values.symbolic import Known, Scalar, Value, constant_of
-from presieve.lift.values.whole_columns import AccessV, SplitsV, VectorV
+from presieve.lift.values.whole_columns import AccessV, PartV, SplitsV, VectorV
 from presieve.records import replace
 from presieve.semantics.preimages import of_arguments
 from presieve.semantics.smart_constructors import (
@@ -83,23 +83,37 @@ def without_prefix(call: ModelCall, v: VectorV) -> VectorV | None:
 
 @method(AccessV, "str.replace", arguments=2, keywords=("regex",), fresh=True, owner=_texts)
 def replace_in_texts(call: ModelCall, v: VectorV) -> VectorV | None:
-    """``column.str.replace(part, by)`` of constants, without regular expressions."""
-    if "regex" in call.named and not _is_false(call.named["regex"]):
+    """``column.str.replace(part, by)`` of constants, also with ``regex=True``."""
+    if _is_false(call.named.get("regex", Scalar(FALSE))):
+        return _call_on_each(call, v, strings.replace_text)
+    if call.named["regex"] != Scalar(TRUE):
         return None
-    return _call_on_each(call, v, strings.replace_text)
+    text = unwrap_option(v.term)
+    replaced = regular_expressions.substitute_in(call, call.args[0], call.args[1], text)
+    return None if replaced is None else _of_elements(v, replaced)
 
 
 @method(AccessV, "str.extract", arguments=1, keywords=("expand",), fresh=True, owner=_texts)
-def extract_group(call: ModelCall, v: VectorV) -> VectorV | None:
+def extract_groups(call: ModelCall, v: VectorV) -> VectorV | PartV | None:
     """``column.str.extract(pattern, expand=False)`` of a constant pattern with one group, which
-    takes part in each match.
+    takes part in each match, or without ``expand`` with several named groups: a table of them.
     """
-    if not _is_false(call.named.get("expand", call.args[0])):
+    is_table = not _is_false(call.named.get("expand", Scalar(TRUE)))
+    text = unwrap_option(v.term)
+    groups = regular_expressions.find_groups(call, call.args[0], text)
+    if groups is None or (is_table and None in groups.names):
         return None
-    group = regular_expressions.find_group(call, call.args[0], unwrap_option(v.term))
-    if group is None:
-        return None
-    term = ite(group[0], some(group[1]), none_lit(STRING))
+    columns = [_group_column(v, groups.there, g) for g in groups.terms]
+    if not is_table:
+        return columns[0] if len(columns) == 1 else None
+    names = tuple(str(n) for n in groups.names)
+    made = tuple(zip(names, columns, strict=True))
+    return PartV(names, v.rows, v.ordered, made, v.by)
+
+
+def _group_column(v: VectorV, there: Term, group: Term) -> VectorV:
+    """Build the column of what a group matches in each text; missing where nothing matches."""
+    term = ite(there, some(group), none_lit(STRING))
     if isinstance(v.term.sort, Option):
         term = ite(is_missing(v.term), none_lit(STRING), term)
     return like(term, v)
@@ -108,9 +122,20 @@ def extract_group(call: ModelCall, v: VectorV) -> VectorV | None:
 @method(AccessV, "str.len", arguments=0, fresh=True, owner=_texts)
 def lengths(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.str.len()``."""
-    numbers = _of_elements(v, apply_function(Op.TEXT_LENGTH, unwrap_option(v.term)))
+    return _numbers(call, v, apply_function(Op.TEXT_LENGTH, unwrap_option(v.term)))
+
+
+@method(AccessV, "str.count", arguments=1, fresh=True, owner=_texts)
+def count_matches(call: ModelCall, v: VectorV) -> VectorV | None:
+    """``column.str.count(pattern)`` of a constant pattern."""
+    number = regular_expressions.count_in(call, call.args[0], unwrap_option(v.term))
+    return None if number is None else _numbers(call, v, number)
+
+
+def _numbers(call: ModelCall, v: VectorV, term: Term) -> VectorV:
+    """Build a column of an integer for each text: doubles, if one is missing."""
     loose = call.m.columns.single and isinstance(v.term.sort, Option)
-    return replace(numbers, loose=loose)
+    return replace(_of_elements(v, term), loose=loose)
 
 
 @method(AccessV, "str.startswith", arguments=1, keywords=("na",), fresh=True, owner=_texts)
