@@ -91,6 +91,9 @@ ALONE = (
     (r"pdf['r'] = pdf['s'].str.extract(r'(\w)', expand=False)", "string"),
     (r"pdf['r'] = pdf['s'].str.count(r'[a-z]') > 1", "boolean"),
     ("pdf['r'] = pdf['s'].str.count('a')", "bigint"),
+    ("pdf['r'] = pdf['s'].str.find('a')", "bigint"),
+    ("pdf['r'] = pdf['s'].str.removesuffix('b').str.removeprefix('a')", "string"),
+    ("pdf['r'] = pdf['s'].str.isdecimal()", "boolean"),
     (r"pdf['r'] = pdf['s'].str.replace(r'a|\d', '-', regex=True)", "string"),
     lines(
         r"pattern = re.compile(r'b|(\d)')", "pdf['r'] = pdf['s'].str.extract(pattern, expand=False)"

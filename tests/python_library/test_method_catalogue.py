@@ -26,7 +26,6 @@ _SPOILS = "the owner is taken to be changed in any way"
 _C_MODULE = "a function of a C module that is imported by name is taken to do anything"
 UNKNOWN: dict[tuple[str, str], str] = {
     ("column", "cumcount"): "a Series has no such method",
-    ("column", "removeprefix"): "its result is taken to be anything",
     **{("object", n): _SPOILS for n in ("clear", "discard", "reverse", "sort", "union")},
     **{
         ("function", f"_heapq.{n}"): _C_MODULE

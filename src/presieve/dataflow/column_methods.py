@@ -108,13 +108,14 @@ _LOOSE = frozenset(("fillna", "isna", "isnull", "notna", "notnull"))
 _ABOUT_TEXTS = frozenset(
     (
         *("contains", "startswith", "endswith", "match", "fullmatch", "isdigit", "isalpha"),
-        *("isnumeric", "isalnum", "isspace", "isupper", "islower"),
+        *("isdecimal", "isnumeric", "isalnum", "isspace", "isupper", "islower"),
     )
 )
+_NUMBERS = frozenset(("len", "find", "rfind"))
 _GIVES_TEXTS = frozenset(
     (
         *("capitalize", "lower", "upper", "strip", "lstrip", "rstrip", "title", "zfill", "slice"),
-        *("pad", "ljust", "rjust", "casefold", "swapcase"),
+        *("pad", "ljust", "rjust", "casefold", "swapcase", "removeprefix", "removesuffix"),
     )
 )
 
@@ -137,7 +138,7 @@ def _are_small(call: EvaluatedCall) -> bool:
 
 def _mixed_of(call: EvaluatedCall, column: AbstractColumn) -> Mixed:
     """How the type of the result depends on which rows are there."""
-    if call.name == "len" or (call.name in _ABOUT_TEXTS and "na" not in call.named):
+    if call.name in _NUMBERS or (call.name in _ABOUT_TEXTS and "na" not in call.named):
         return "small"
     if call.name in ("floordiv", "mod", "pow", "clip") and not column.double:
         return "any"

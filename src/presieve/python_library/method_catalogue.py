@@ -27,9 +27,9 @@ _COLUMN = {
     """abs astype clip fillna round add sub mul div truediv floordiv mod pow radd rsub rmul rdiv
     capitalize lower upper strip lstrip rstrip title zfill slice pad ljust rjust normalize strftime
     total_seconds floor ceil tz_localize tz_convert day_name month_name casefold swapcase
-    len""": Description(ResultKind.EACH, separate=True),
+    len find rfind removeprefix removesuffix""": Description(ResultKind.EACH, separate=True),
     """isin isna isnull notna notnull between eq ne lt le gt ge contains startswith endswith isdigit
-    isalpha isnumeric isalnum isspace isupper islower fullmatch
+    isdecimal isalpha isnumeric isalnum isspace isupper islower fullmatch
     match""": Description(ResultKind.EACH, separate=True, truth=True),
     """where mask shift diff pct_change cumsum cumprod cummax cummin rank ffill bfill interpolate
     transform combine_first argsort combine""": Description(ResultKind.BESIDE),
@@ -42,7 +42,7 @@ _COLUMN = {
     """head tail dropna drop_duplicates sort_values sort_index nlargest nsmallest mode repeat take
     squeeze truncate""": Description(ResultKind.SOME),
     "unique": Description(ResultKind.SOME, array=True),
-    """sum mean median min max std var count nunique prod sem skew kurt kurtosis quantile any all
+    """sum mean median min max std var nunique prod sem skew kurt kurtosis quantile any all
     idxmin idxmax argmin argmax item autocorr corr cov dot equals
     is_monotonic""": Description(ResultKind.ONE),
     "rolling expanding ewm": Description(ResultKind.WINDOWS),
@@ -50,9 +50,9 @@ _COLUMN = {
     align reindex set_axis asof resample to_period to_timestamp keys get_dummies
     isocalendar to_pydatetime filter""": Description(ResultKind.OTHER),
     """reset_index to_frame rename rename_axis map apply replace split rsplit findall extract
-    get""": Description(ResultKind.OWN),
+    get count""": Description(ResultKind.OWN),
     # An array is sorted in place by ``partition``.
-    "cumcount removeprefix partition": NOT_DESCRIBED,
+    "cumcount partition": NOT_DESCRIBED,
 }
 """Methods of Series and arrays, and of their ``str`` and ``dt``."""
 

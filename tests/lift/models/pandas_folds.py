@@ -184,6 +184,15 @@ def spelled(pdf: pd.DataFrame) -> pd.DataFrame:
             "other": [(s.str.replace("a", "b") == "b").sum()],
             "bare": [(s.str.removeprefix("a") == "").sum()],
             "none": [s.str.lower().isna().sum()],
+            "title": [(s.str.title() == "A").sum()],
+            "head": [(s.str.capitalize() == s.str.casefold()).sum()],
+            "swap": [(s.str.swapcase() == "a").any()],
+            "zeros": [(s.str.zfill(2) == "0z").sum()],
+            "tail": [(s.str.removesuffix("a") == "").sum()],
+            "place": [s.str.find("a").max()],
+            "last": [(s.str.rfind("a") >= 0).sum()],
+            "letters": [(s.str.isalpha() == True).sum()],  # noqa: E712
+            "lowered": [s.str.islower().isna().sum()],
         }
     )
 

@@ -79,7 +79,8 @@ CASES: list[tuple[Any, str, str]] = [
             schema,
             "lower bigint, upper bigint, strip bigint, inner bigint, cut bigint, rest bigint, "
             "end bigint, has bigint, dot bigint, long bigint, other bigint, bare bigint, "
-            "none bigint",
+            "none bigint, title bigint, head bigint, swap boolean, zeros bigint, tail bigint, "
+            "place bigint, last bigint, letters bigint, lowered bigint",
         )
         for schema in ("s string", "s string NOT NULL")
     ),

@@ -75,10 +75,34 @@ def strip_texts(call: ModelCall, v: VectorV) -> VectorV | None:
     return _call_on_each(call, v, strings.strip_text)
 
 
+@method(
+    AccessV,
+    *("str.capitalize", "str.title", "str.casefold", "str.swapcase"),
+    arguments=0,
+    fresh=True,
+    owner=_texts,
+)
+def recase(call: ModelCall, v: VectorV) -> VectorV | None:
+    """``column.str.title()``, ``capitalize``, ``casefold`` and ``swapcase``."""
+    return _call_on_each(call, v, strings.recase)
+
+
+@method(AccessV, "str.zfill", arguments=1, fresh=True, owner=_texts)
+def fill_with_zeros(call: ModelCall, v: VectorV) -> VectorV | None:
+    """``column.str.zfill(width)`` of a constant width."""
+    return _call_on_each(call, v, strings.fill_with_zeros)
+
+
 @method(AccessV, "str.removeprefix", arguments=1, fresh=True, owner=_texts)
 def without_prefix(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.str.removeprefix(prefix)`` of a constant."""
     return _call_on_each(call, v, strings.without_prefix)
+
+
+@method(AccessV, "str.removesuffix", arguments=1, fresh=True, owner=_texts)
+def without_suffix(call: ModelCall, v: VectorV) -> VectorV | None:
+    """``column.str.removesuffix(suffix)`` of a constant."""
+    return _call_on_each(call, v, strings.without_suffix)
 
 
 @method(AccessV, "str.replace", arguments=2, keywords=("regex",), fresh=True, owner=_texts)
@@ -123,6 +147,27 @@ def _group_column(v: VectorV, there: Term, group: Term) -> VectorV:
 def lengths(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.str.len()``."""
     return _numbers(call, v, apply_function(Op.TEXT_LENGTH, unwrap_option(v.term)))
+
+
+@method(AccessV, "str.find", "str.rfind", arguments=1, fresh=True, owner=_texts)
+def place_of(call: ModelCall, v: VectorV) -> VectorV | None:
+    """``column.str.find(part)`` and ``rfind`` of a constant."""
+    place = strings.place_of(call, Scalar(unwrap_option(v.term)))
+    return _numbers(call, v, place.term) if isinstance(place, Scalar) else None
+
+
+@method(
+    AccessV,
+    *("str.isdigit", "str.isdecimal", "str.isnumeric", "str.isalpha", "str.isalnum"),
+    *("str.isspace", "str.islower", "str.isupper"),
+    arguments=0,
+    fresh=True,
+    owner=_texts,
+)
+def is_of_kind(call: ModelCall, v: VectorV) -> VectorV | None:
+    """``column.str.isdigit()`` and the like."""
+    of_kind = strings.is_of_kind(call, Scalar(unwrap_option(v.term)))
+    return _of_elements(v, of_kind.term) if isinstance(of_kind, Scalar) else None
 
 
 @method(AccessV, "str.count", arguments=1, fresh=True, owner=_texts)
