@@ -353,6 +353,7 @@ def _forget_overwritten(value: Value, memory: Places) -> Value:
     if isinstance(value, AbstractColumn) and value.memory & memory:
         # Items, their order and their labels may have changed.
         value = replace(value, keys=NO_KEYS, passes=None, rowwise=False, plain=False)
+        value = replace(value, text=False, text_lists=False, double=False, mixed="any")
         return replace(value, index=None, rows=None, fixed=False)
     return _map_parts(value, lambda part: _forget_overwritten(part, memory))
 
