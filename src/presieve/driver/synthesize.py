@@ -25,7 +25,7 @@ from presieve.driver.solve import Policy, Solution, solve
 from presieve.errors import Declined
 from presieve.ir.ops import app, sql_conjuncts, sql_disjunction
 from presieve.ir.pushdown import Kind, ResidualStrength, Strength
-from presieve.ir.terms import Op
+from presieve.ir.terms import Op, Term
 from presieve.records import replace
 from presieve.report import progress
 from presieve.report.json_fields import fields_json
@@ -216,14 +216,20 @@ def _declined_synthesis(where: str, declined: Declined, started: float) -> Synth
     return Synthesis("none", "true", where, "", "universe", None, [], reasons, seconds)
 
 
+def _kind(solution: Solution, above: Term, where: Term) -> Kind:
+    """Return the kind, given what stands above and the filter, both of the rows that there are."""
+    if solution.kind != "split":
+        return solution.kind
+    return "partial" if above == where else "split" if sql_conjuncts(above) else "exact"
+
+
 def synthesis_of(inputs: Inputs, where: str, solution: Solution, started: float) -> Synthesis:
     """Convert a solution to the public result type."""
     declined = [d.to_json() for d in solution.declined]
     verified = solution.verified
-    prefilter, residual, kind = "true", where, solution.kind
+    prefilter, residual = "true", where
     above = inputs.of_rows(solution.residual)
-    if kind == "split" and not sql_conjuncts(above):
-        kind = "exact"
+    kind = _kind(solution, above, inputs.of_rows(solution.problem.where))
     if verified is not None:
         try:
             prefilter = emit_checked(solution.prefilter, inputs.input_names(), TIMEZONE)
