@@ -157,3 +157,32 @@ def test_several_rows_by_two_columns_are_not_read() -> None:
         return pd.DataFrame({"v": [top["v"].sum()], "s": ["some"]})
 
     assert declined(three, request(SCHEMA, ROW))
+
+
+def two_orders(pdf: pd.DataFrame) -> pd.DataFrame:
+    up = pdf.sort_values(["n", "s"], ascending=[True, True])
+    down = pdf.sort_values(["n", "s"], ascending=[False, True])
+    return pd.DataFrame({"v": [down["v"].iloc[0]], "s": [up["s"].iloc[-1]], "w": [up["v"].iloc[0]]})
+
+
+@pytest.mark.costly
+@pytest.mark.random
+@pytest.mark.parametrize("function", [two_orders], ids=lambda f: f.__name__)
+def test_orders_by_the_same_columns_are_apart(function: Any) -> None:
+    asked = request("v double, n bigint NOT NULL, s string", "v double, s string, w double")
+    found, dice = lifted(function, asked), random.Random(7)
+    for _ in range(TABLES):
+        rows = [r for r in table(dice, asked) if assumed(found, r, {})]
+        if not rows:
+            continue
+        real, model = run_frame(function, asked, False, rows), interpreted(found, rows, {})
+        assert isinstance(real, tuple)
+        assert isinstance(model, tuple)
+        assert same(model, real), (rows, model, real)
+
+
+def test_a_number_of_rows_of_another_class_is_not_read() -> None:
+    def by_truth(pdf: pd.DataFrame) -> pd.DataFrame:
+        return pdf.head(True)[["v", "s"]]
+
+    assert declined(by_truth, request(SCHEMA, ROW))
