@@ -100,10 +100,11 @@ class AbstractScalar(Struct, frozen=True):
         return self.whole or type(self.constant) is int
 
 
-Mixed: TypeAlias = Literal["", "small", "real", "text", "any"]
+Mixed: TypeAlias = Literal["", "small", "real", "text", "gaps", "any"]
 """Whether the type that pandas gives a column depends on which rows are there: not at all; then the
 column holds numbers below 2^53 or truth values, or doubles and integers below 2^53, or texts, or
-anything, beside missing elements.
+anything, beside missing elements. ``gaps``: it holds texts, and is one of doubles if all of them
+are missing.
 """
 
 

@@ -60,6 +60,7 @@ from presieve.dataflow.libraries import UNMISSED, Effects
 from presieve.dataflow.returned_tables import result_of
 from presieve.errors import DeclineSignal
 from presieve.lift.python.names import parameters
+from presieve.semantics.types import decimal_type
 
 
 class Dataflow(Struct, frozen=True):
@@ -163,8 +164,23 @@ def _bind_arguments(a: Analysis, s: AnalysisState, names: list[str]) -> list[Val
 
 
 def _key(request: AnalysisRequest, name: str) -> AbstractScalar:
-    """The value of a grouping column, which all rows of the group have: it depends on none."""
-    return AbstractScalar(frozenset((name,)), fixed=True, text=request.types.get(name) == "string")
+    """The value of a grouping column. It depends on no row, unless the rows of a group may have
+    different keys that Spark takes for one: then it is that of the first row.
+    """
+    type_ = request.types.get(name, "")
+    fixed = type_ in _SAME_IN_A_GROUP or decimal_type(type_) is not None
+    return AbstractScalar(frozenset((name,)), fixed=fixed, text=type_ == "string")
+
+
+_SAME_IN_A_GROUP = frozenset(
+    (
+        *("boolean", "tinyint", "smallint", "int", "bigint", "string", "date"),
+        *("timestamp", "timestamp_ntz"),
+    )
+)
+"""The types, besides decimals, of which Spark puts only equal values into one group: not doubles,
+of which it takes zeros of both signs for one, nor texts with a collation.
+"""
 
 
 _BESIDE = "\0"

@@ -112,6 +112,7 @@ _ABOUT_TEXTS = frozenset(
     )
 )
 _NUMBERS = frozenset(("len", "find", "rfind"))
+_TEXTS = ("text", "gaps")
 _GIVES_TEXTS = frozenset(
     (
         *("capitalize", "lower", "upper", "strip", "lstrip", "rstrip", "title", "zfill", "slice"),
@@ -147,7 +148,7 @@ def _mixed_of(call: EvaluatedCall, column: AbstractColumn) -> Mixed:
         return ""
     if call.name == "fillna" and any(isinstance(v, AbstractColumn) for v in call.values):
         return "any"
-    if column.mixed != "text":
+    if column.mixed not in _TEXTS:
         others = call.name == "fillna" and not _is_filled_with_small(call)
         return "any" if others and column.mixed else column.mixed
     return "" if _is_filled_with_text(call) else "any"
@@ -174,7 +175,7 @@ def _is_of_texts(call: EvaluatedCall, column: AbstractColumn) -> bool:
     if call.name == "astype":
         target = call.args[0] if len(call.args) == 1 else None
         return target == Library("builtins.str") or constant_of(call.s, call.args[0]) == "str"
-    return by_name or (_is_filled_with_text(call) and (column.text or column.mixed == "text"))
+    return by_name or (_is_filled_with_text(call) and (column.text or column.mixed in _TEXTS))
 
 
 @transfer("column", "map", "apply")
@@ -351,7 +352,7 @@ def _get(call: EvaluatedCall) -> Value | None:
     if not isinstance(call.owner, Indexer) or len(call.args) != 1 or call.named:
         return _make_opaque(call)
     alone = column.rowwise and not column.mixed and is_fixed(call.args[0])
-    return AbstractColumn(rowwise=alone, rows=column.rows, labelled=column.labelled, mixed="text")
+    return AbstractColumn(rowwise=alone, rows=column.rows, labelled=column.labelled, mixed="gaps")
 
 
 @transfer("column", "replace")

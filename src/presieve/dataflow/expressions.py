@@ -246,7 +246,7 @@ def _item(a: Analysis, node: ast.Subscript, s: AnalysisState) -> Value:
             return _locate(a, s, Indexer(ref, how), index, node)
         case Indexer(AbstractColumn() as column, name) if name not in _LOCATORS:
             alone = column.rowwise and not column.mixed and name == "str"
-            mixed: Mixed = "text" if isinstance(index, AbstractScalar) else ""
+            mixed: Mixed = "gaps" if isinstance(index, AbstractScalar) else ""
             return AbstractColumn(
                 rows=column.rows, labelled=column.labelled, rowwise=alone, mixed=mixed
             )  # as ``.str[0]``

@@ -181,6 +181,7 @@ class Lifted(Struct, frozen=True):
     over KEY for one of single rows, else over KEY and ACC. ``known``: the condition over KEY under
     which the fold gives the outputs; elsewhere they may be anything. ``converted``: a scalar UDF
     may return an object that the column converts into another one, such as an integer for a double.
+    ``gaps``: outputs of a function of columns on which Spark fails if all of a batch are missing.
     """
 
     fold: Fold
@@ -190,3 +191,4 @@ class Lifted(Struct, frozen=True):
     kept: Term = TRUE
     known: Term = TRUE
     converted: bool = False
+    gaps: frozenset[str] = frozenset()

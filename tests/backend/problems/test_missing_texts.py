@@ -11,15 +11,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from pyspark.errors import PythonException
-from pyspark.sql import functions as F
-from tests.support.running import counted, rewritten
+from pyspark.sql.pandas.functions import pandas_udf
+from tests.support.running import counted, rewritten, untouched
 
 from presieve.driver.optimize import optimize
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-ROWS = [("g", 1, "abcd,ef"), ("g", 2, "a"), ("g", 3, "b"), ("h", 5, "x,y"), ("h", 1, None)]
+ROWS = [("g", 1, "abcd,ef"), ("g", 2, "a"), ("g", 3, "b"), ("h", 5, "x,yz"), ("h", 1, None)]
 RESULT = "k string, n int, w string, r double"
 
 
@@ -64,6 +64,10 @@ def filled_part_of_batches(batches: Iterator[Any]) -> Iterator[Any]:
         yield pdf[["k", "n", "w", "r"]]
 
 
+def fourth_letter_of(s: pd.Series) -> pd.Series:
+    return s.str[3]
+
+
 GROUPED = (fourth_letter, second_part, fourth_letter_alone)
 
 
@@ -91,16 +95,29 @@ def test_batches_without_a_text(texts: DataFrame, where: str) -> None:
 
 
 def test_scalar_functions(texts: DataFrame) -> None:
-    @F.pandas_udf("string")
-    def fourth(s: pd.Series) -> pd.Series:
-        return s.str[3]
-
+    decorate: Any = pandas_udf
+    fourth = decorate(fourth_letter_of, "string")
     check(texts.withColumn("w", fourth("s")).filter("w >= 'd' OR n = 2"))
 
 
 def test_texts_in_place_of_missing_ones(texts: DataFrame) -> None:
     df = texts.mapInPandas(filled_part_of_batches, RESULT).filter("n > 1 AND k = 'g'")
     assert rewritten(df.filter("w <> 'x'")).prefilter == "n > 1 AND k = 'g'"
+
+
+def filled_letter_alone(pdf: Any) -> Any:
+    """What the advice leads to."""
+    pdf["w"] = pdf["s"].str[3].fillna("none")
+    pdf["r"] = pdf["n"] * 2.0
+    return pdf[["k", "n", "w", "r"]]
+
+
+def test_the_reason_says_what_helps(texts: DataFrame) -> None:
+    groups, where = texts.groupBy("k"), "n > 1 AND k = 'g'"
+    df = groups.applyInPandas(fourth_letter_alone, RESULT).filter(where)
+    assert "fill missing values with fillna()" in str(untouched(df).declined)
+    advised = groups.applyInPandas(filled_letter_alone, RESULT).filter(where)
+    assert rewritten(advised).prefilter == where
 
 
 def test_a_filter_that_asks_for_the_text_goes_below(texts: DataFrame) -> None:

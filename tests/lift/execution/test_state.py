@@ -27,7 +27,7 @@ SHARED = {"columns", "interpreter", "state"}
 GOES_BACK = {
     ExecutionState: {"ranges", "stage", "raises", "tries", "objects", "fields", "named", "keys"},
     CallFrame: {"exits", "loops", "here", "place"},
-    RecordedNeeds: {"read", "assumptions", "calls", "converted", "kept"},
+    RecordedNeeds: {"read", "assumptions", "calls", "converted", "kept", "gaps"},
     Nulls: {"types", "met", "asked"},
 }
 """What is as it was before a statement that is given up."""

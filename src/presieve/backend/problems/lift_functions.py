@@ -338,6 +338,7 @@ def _with_outputs(lifted: Lifted, named: Sequence[tuple[Output, str]]) -> Lifted
     return replace(
         lifted,
         fold=replace(lifted.fold, outputs=tuple(replace(o, name=name) for o, name in named)),
+        gaps=frozenset(name for o, name in named if o.name in lifted.gaps),
         assumptions=tuple(new for a in lifted.assumptions for new in results.get(a, [a])),
     )
 

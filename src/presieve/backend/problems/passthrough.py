@@ -252,12 +252,13 @@ _NUMBERS = frozenset(("tinyint", "smallint", "int", "bigint", "double", "boolean
 SEEN_ALIKE: Mapping[str, frozenset[str]] = {
     "small": _NUMBERS,
     "text": frozenset(("string",)),
+    "gaps": frozenset(),
     "real": _NUMBERS - {"bigint"},
     "any": _NUMBERS - {"bigint", "double"},
 }
 """The types in which Spark stores a value alike, whatever type pandas has given the column, by what
 the column holds (:data:`presieve.dataflow.abstract_values.Mixed`). An integer that no double holds
-is no DOUBLE alone, and rounded beside NaN; a column of NaN alone is none of dates.
+is no DOUBLE alone, and rounded beside NaN; a column of NaN alone is none of dates or texts.
 """
 
 

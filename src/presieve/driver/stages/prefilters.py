@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,7 @@ from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.pushdown import Kind
-from presieve.ir.terms import Term
+from presieve.ir.terms import App, Op, Term, Var
 from presieve.records import replace
 from presieve.sql.emit import normalize
 from presieve.sql.scan_filters import without_equalities
@@ -247,6 +247,9 @@ class _Search(Struct, frozen=True):
     ) -> tuple[Rewrite, SiteEdit] | Declined:
         """Plan the edit, or say why the plan cannot take the proved pushdown."""
         solution = grounded.solution
+        gaps = _missing_texts(site, solution)
+        if gaps is not None:
+            return gaps
         claims = self.state.options.policy == "assume" and not site.sources().faithful
         if claims:
             site = replace(site, sources=partial(_trust_claims, site.sources))
@@ -276,6 +279,34 @@ class _Search(Struct, frozen=True):
         above = where if stays else left
         kind = _kind(solution, above, stays=stays)
         return Rewrite(kind, above, stays, erases, claims, why), edit
+
+
+def _missing_texts(site: SiteProblem, solution: Solution) -> Declined | None:
+    """Say why no row may be dropped before a function of columns: Spark fails on a batch of which
+    all texts are missing, unless each row that is left has one.
+    """
+    names = {name for lifted in site.functions for name in lifted.gaps}
+    if solution.kind in ("exact", "empty"):
+        names -= {v.name for c in sql_conjuncts(site.problem.where) for v in _never_null_in(c)}
+    if not names or not sql_conjuncts(solution.prefilter):
+        return None
+    reason = (
+        f"where {' and '.join(sorted(names))} is missing in all rows that are left, pandas makes a"
+        " column of doubles, which Spark does not convert: fill missing values with fillna()"
+    )
+    return Declined("may-add-error", reason)
+
+
+def _never_null_in(condition: Term) -> Iterator[Var]:
+    """Yield outputs that are not NULL where a condition holds, as far as its form shows."""
+    match condition:
+        case App(Op.SQL_NOT, (App(Op.SQL_IS_NULL, (Var() as output,)),)):
+            yield output
+        case App(Op.SQL_NOT, (App(op, args),)) | App(op, args) if op in _COMPARISONS:
+            yield from (a for a in args if isinstance(a, Var))
+
+
+_COMPARISONS = (Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE)
 
 
 def _trust_claims(sources: Callable[[], Sources]) -> Sources:

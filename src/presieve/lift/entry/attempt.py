@@ -52,6 +52,5 @@ def collect_lifted(columns: LiftedColumns, fold: Fold, source: str) -> Lifted:
     recorded = columns.recorded
     calls = tuple(recorded.calls.values())
     assumptions = tuple(recorded.assumptions.values())
-    return Lifted(
-        fold, assumptions, source, calls, kept=recorded.kept, converted=recorded.converted
-    )
+    lifted = Lifted(fold, assumptions, source, calls, gaps=recorded.gaps)
+    return replace(lifted, kept=recorded.kept, converted=recorded.converted)

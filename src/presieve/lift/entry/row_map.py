@@ -34,7 +34,7 @@ from types import FunctionType
 
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Fold, Output
-from presieve.ir.sorts import FLOAT, INT, Decimal, Option, strip
+from presieve.ir.sorts import BOOL, FLOAT, INT, Decimal, Option, strip
 from presieve.ir.terms import TRUE, Scope, Term
 from presieve.ir.walk import variables
 from presieve.lift.entry.attempt import LiftAttempt, collect_lifted
@@ -237,6 +237,8 @@ def _pandas_value(m: SymbolicMachine, v: VectorV, column: SchemaColumn) -> Term:
         raise DeclineSignal("return-type", reason)
     if isinstance(base, Decimal) and (v.name is None or m.columns.type_of(v.name) != column.type):
         raise DeclineSignal("return-type", f"output column {column.name} of decimals is computed")
+    if v.loose and base not in (INT, FLOAT, BOOL):
+        m.columns.recorded.gaps |= {column.name}
     if base == INT:
         if isinstance(v.term.sort, Option):
             if v.name is None:

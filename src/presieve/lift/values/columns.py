@@ -60,7 +60,8 @@ class RecordedNeeds(Restorable):
     """The needs of the function so far: the columns that it read, the assumptions about the data,
     and its calls of pure functions by function and arguments. ``converted``: it may return an
     object that the column's type converts into another one. ``kept``: the condition under which a
-    function of a group gives its row.
+    function of a group gives its row. ``gaps``: the results that Spark cannot convert if all values
+    of a batch are missing, as pandas makes a column of doubles of them.
     """
 
     read: frozenset[str] = frozenset()
@@ -68,6 +69,7 @@ class RecordedNeeds(Restorable):
     calls: Mapping[object, HiddenCall] = field(default_factory=dict)
     converted: bool = False
     kept: Term = TRUE
+    gaps: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)

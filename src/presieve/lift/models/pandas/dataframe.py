@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, conjunction, negate
-from presieve.ir.sorts import BOOL, strip
+from presieve.ir.sorts import BOOL, INT, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit
 from presieve.lift.execution.aliasing import fresh
 from presieve.lift.execution.count_fields import any_row, rows_of
@@ -337,7 +337,7 @@ def sort_values(call: ModelCall, frame: PartV) -> PartV:
 @table_method("tail", arguments=1)
 def tail(call: ModelCall, frame: PartV) -> TableV | None:
     """``table.tail(1)``."""
-    if constant_of(call.args[0]) != 1:
+    if constant_of(call.args[0], INT) != 1:
         return None
     return first_last.row_table(call.m, call.flow, frame, last=True)
 

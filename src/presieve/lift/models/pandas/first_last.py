@@ -62,7 +62,8 @@ def _better(m: SymbolicMachine, v: VectorV, last: bool) -> tuple[Term, Term]:
     terms = tuple(key.term for key, _ in keys)
     flag = m.reduction_name("seen", ("seen by", v.rows, *terms))
     has_row = field(m, flag, FALSE, lambda seen: or_(seen, v.rows))
-    bests = [_key_field(m, key, (v.rows, last, upwards, *terms)) for key, upwards in keys]
+    order = (v.rows, last, *((key.term, upwards) for key, upwards in keys))
+    bests = [_key_field(m, key, order) for key, _ in keys]
     wins: Term = TRUE if last else FALSE  # where all of them tie
     for (key, upwards), best in reversed(list(zip(keys, bests, strict=True))):
         wins = (_comes_later if last else _comes_earlier)(key.term, best, upwards, wins)

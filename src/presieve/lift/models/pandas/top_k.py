@@ -103,7 +103,7 @@ def first_rows(call: ModelCall, of: VectorV | PartV) -> Value | None:
     rows; ``table.head(1)`` and ``table.tail(1)`` also of others.
     """
     m, flow, _, args, named, _ = call
-    if isinstance(of, PartV) and not named and [constant_of(a) for a in args] == [1]:
+    if isinstance(of, PartV) and not named and [constant_of(a, INT) for a in args] == [1]:
         return first_last.row_table(m, flow, of, last=False)
     if of.by is None or of.by.then or len(args) + len(named) > 1:
         return None
