@@ -120,6 +120,18 @@ def test_the_reason_says_what_helps(texts: DataFrame) -> None:
     assert rewritten(advised).prefilter == where
 
 
+def looked_up(pdf: Any) -> Any:
+    """A column that a dict gives is one of objects, also if all of them are missing."""
+    pdf["w"] = pdf["s"].map({"a": "first", "x,yz": "last"})
+    pdf["r"] = pdf["n"] * 2.0
+    return pdf[["k", "n", "w", "r"]]
+
+
+def test_texts_that_a_dict_gives_may_all_be_missing(texts: DataFrame) -> None:
+    df = texts.groupBy("k").applyInPandas(looked_up, RESULT)
+    assert rewritten(df.filter("n = 3 AND k = 'g'")).prefilter == "n = 3 AND k = 'g'"
+
+
 def test_a_filter_that_asks_for_the_text_goes_below(texts: DataFrame) -> None:
     df = texts.groupBy("k").applyInPandas(fourth_letter_alone, RESULT).filter("w = 'd'")
     check(df)

@@ -237,7 +237,7 @@ def _pandas_value(m: SymbolicMachine, v: VectorV, column: SchemaColumn) -> Term:
         raise DeclineSignal("return-type", reason)
     if isinstance(base, Decimal) and (v.name is None or m.columns.type_of(v.name) != column.type):
         raise DeclineSignal("return-type", f"output column {column.name} of decimals is computed")
-    if v.loose and base not in (INT, FLOAT, BOOL):
+    if v.gaps and base not in (INT, FLOAT, BOOL):
         m.columns.recorded.gaps |= {column.name}
     if base == INT:
         if isinstance(v.term.sort, Option):

@@ -72,8 +72,8 @@ class VectorV:
     NumPy array, whose reductions do not skip missing elements. ``by``: the sort order if it is not
     the order of the group; None if the order is not known. ``loose``: if all elements are missing,
     pandas makes a column of texts one of doubles, and a column of numbers one of objects.
-    ``masked``: of truth values; a missing one is ``pandas.NA``, with three-valued logic, and
-    selects no row.
+    ``gaps``: of these texts it does make doubles then, which Spark does not convert. ``masked``: of
+    truth values; a missing one is ``pandas.NA``, with three-valued logic, and selects no row.
     """
 
     term: Term
@@ -84,6 +84,7 @@ class VectorV:
     array: bool = False
     by: Sorting | None = None
     loose: bool = False
+    gaps: bool = False
     masked: bool = False
     own: Own = field(default=UNKNOWN, compare=False)
 

@@ -124,7 +124,8 @@ def replace_values(call: ModelCall, v: VectorV) -> VectorV | None:
     if isinstance(v.term.sort, Option):
         result = ite(is_none(v.term), none_lit(STRING), some(result))
     # NaN alone, as of a sum with a missing text, becomes doubles.
-    return replace(like(result, v), loose=v.name is None and isinstance(result.sort, Option))
+    may_lack = v.name is None and isinstance(result.sort, Option)
+    return replace(like(result, v), loose=may_lack, gaps=may_lack)
 
 
 # --- astype ---------------------------------------------------------------------------------------

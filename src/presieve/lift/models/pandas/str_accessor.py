@@ -328,7 +328,8 @@ def item_of(of: SplitsV | VectorV, key: Value) -> VectorV | None:
     term = ite(lacks, none_lit(STRING), some(part)) if lacks != FALSE else part
     if isinstance(v.term.sort, Option):
         term = ite(is_missing(v.term), none_lit(STRING), some(term))
-    return VectorV(term, v.rows, None, False, v.ordered, by=v.by, loose=lacks != FALSE)
+    may_lack = lacks != FALSE
+    return VectorV(term, v.rows, None, False, v.ordered, by=v.by, loose=may_lack, gaps=may_lack)
 
 
 def _is_false(value: Value) -> bool:
