@@ -256,6 +256,15 @@ def _with_logarithm(batches: Any) -> Any:
         yield pdf
 
 
+@pytest.fixture
+def clocks_are_put_back(spark: SparkSession) -> Iterator[None]:
+    zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    yield
+    spark.conf.set("spark.sql.session.timeZone", zone)
+
+
+@pytest.mark.usefixtures("clocks_are_put_back")
 def test_a_time_that_may_come_back_as_another_is_replaced_by_its_day(spark: SparkSession) -> None:
     """The advice: pass on a column of another type, and filter that."""
     table = spark.range(60).selectExpr(

@@ -41,6 +41,7 @@ def site(path: Path, *, pushes: bool = True) -> SiteDecision:
             is_exact=True,
             unsure=False,
             opaque=False,
+            of_rows=lambda term: term,
         )
     )
     solution = Solution(problem, "exact", P, SQL_TRUE, (), "universe", (), 0.0, 0)

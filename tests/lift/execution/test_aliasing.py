@@ -210,8 +210,16 @@ _CALLS: dict[str, Any] = {
     "str.slice": lambda s: s.astype(str).str.slice(0, 1),
     **{
         f"str.{n}": lambda s, n=n: getattr(s.astype(str).str, n)("1")
-        for n in ("match", "fullmatch")
+        for n in ("match", "fullmatch", "find", "rfind", "count", "removesuffix")
     },
+    **{
+        f"str.{n}": lambda s, n=n: getattr(s.astype(str).str, n)()
+        for n in (
+            *("capitalize", "casefold", "swapcase", "title", "isdigit", "isdecimal", "isnumeric"),
+            *("isalpha", "isalnum", "isspace", "islower", "isupper"),
+        )
+    },
+    "str.zfill": lambda s: s.astype(str).str.zfill(2),
     "numpy.select": lambda s: np.select([s > 0], [s], default=0.0),
     "numpy.round": lambda s: np.round(s, 1),
     "numpy.sqrt": np.sqrt,

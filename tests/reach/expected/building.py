@@ -26,6 +26,7 @@ ENTRIES = [
         by="shop",
         keys="shop",
         reads="order_id payload",
+        passes="order_id",
         pools={"payload": ['{"items": [{"sku": "a", "qty": 2}, {"sku": "b"}]}', "{}", "no", None]},
         misses={"columns": causes.ITERROWS},
     ),
