@@ -36,7 +36,6 @@ from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, is_attri
 from presieve.backend.catalyst.variable_columns import (
     InputAttributes,
     input_vars,
-    is_key_type,
     key_columns,
 )
 from presieve.backend.effects.erased_errors import may_not_arrive
@@ -62,6 +61,7 @@ from presieve.plan.algebra import Attribute, field_place, struct_id
 from presieve.records import replace
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
 from presieve.semantics.assumptions import is_of_size
+from presieve.semantics.types import is_key_type
 from presieve.smt.side_by_side import with_raised
 from presieve.sql.catalyst_values import ValueOf
 

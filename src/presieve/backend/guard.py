@@ -23,10 +23,10 @@ from collections.abc import Iterator, Sequence
 from presieve.backend.catalyst.boundary import LOGICAL, PYTHON_UDF, Boundary
 from presieve.backend.catalyst.operators import ALWAYS_PASSED, GENERATE, JOIN, UNION
 from presieve.backend.catalyst.trees import Node, walk
-from presieve.backend.catalyst.variable_columns import is_key_type
 from presieve.backend.effects.may_raise import trees
 from presieve.backend.gateway import Handle, PlanReader
 from presieve.errors import DeclineSignal
+from presieve.semantics.types import is_key_type
 from presieve.sql.quoted_names import quote
 
 CLASSES = 65_536

@@ -60,7 +60,7 @@ from presieve.dataflow.libraries import UNMISSED, Effects
 from presieve.dataflow.returned_tables import result_of
 from presieve.errors import DeclineSignal
 from presieve.lift.python.names import parameters
-from presieve.semantics.types import decimal_type
+from presieve.semantics.types import is_key_type
 
 
 class Dataflow(Struct, frozen=True):
@@ -168,19 +168,7 @@ def _key(request: AnalysisRequest, name: str) -> AbstractScalar:
     different keys that Spark takes for one: then it is that of the first row.
     """
     type_ = request.types.get(name, "")
-    fixed = type_ in _SAME_IN_A_GROUP or decimal_type(type_) is not None
-    return AbstractScalar(frozenset((name,)), fixed=fixed, text=type_ == "string")
-
-
-_SAME_IN_A_GROUP = frozenset(
-    (
-        *("boolean", "tinyint", "smallint", "int", "bigint", "string", "date"),
-        *("timestamp", "timestamp_ntz"),
-    )
-)
-"""The types, besides decimals, of which Spark puts only equal values into one group: not doubles,
-of which it takes zeros of both signs for one, nor texts with a collation.
-"""
+    return AbstractScalar(frozenset((name,)), fixed=is_key_type(type_), text=type_ == "string")
 
 
 _BESIDE = "\0"

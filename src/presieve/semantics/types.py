@@ -68,6 +68,21 @@ def decimal_type(type_: str) -> tuple[int, int] | None:
     return (precision, scale) if max(scale, 1) <= precision <= MAX_DIGITS else None
 
 
+KEY_TYPES = (
+    *("boolean", "tinyint", "smallint", "int", "bigint", "string", "binary", "date"),
+    *("timestamp", "timestamp_ntz"),
+)
+"""Types on which grouping is equality, besides decimals. Doubles are not among them: Spark puts 0.0
+and -0.0 into one group and shows either of them. To a proof, a grouping column of another type is
+like any other column: nothing is assumed about its values in a group.
+"""
+
+
+def is_key_type(type_: str) -> bool:
+    """Whether grouping by columns of the type is equality."""
+    return type_ in KEY_TYPES or decimal_type(type_) is not None
+
+
 def sort_of(type_: str) -> Sort | None:
     """The sort of a type's non-null values, or None if the type is not supported."""
     digits = decimal_type(type_)

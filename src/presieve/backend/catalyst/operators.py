@@ -26,7 +26,6 @@ from presieve.backend.catalyst.trees import (
     split_conjuncts,
     strip_alias,
 )
-from presieve.backend.catalyst.variable_columns import is_key_type
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import (
     Alias,
@@ -44,6 +43,7 @@ from presieve.plan.algebra import (
     Union,
     variable_of,
 )
+from presieve.semantics.types import is_key_type
 from presieve.sql import catalyst
 from presieve.sql.case_values import Value
 from presieve.sql.expressions import predicates

@@ -16,25 +16,11 @@ from presieve.plan.algebra import Attribute
 from presieve.semantics.types import (
     SchemaColumn,
     column,
-    decimal_type,
+    is_key_type,
     row_column,
     row_sort_of,
     sort_of,
 )
-
-KEY_TYPES = (
-    *("boolean", "tinyint", "smallint", "int", "bigint", "string", "binary", "date"),
-    *("timestamp", "timestamp_ntz"),
-)
-"""Types on which grouping is equality, besides decimals. Doubles are not among them: Spark puts 0.0
-and -0.0 into one group and shows either of them. To a proof, a grouping column of another type is
-like any other column: nothing is assumed about its values in a group.
-"""
-
-
-def is_key_type(type_: str) -> bool:
-    """Whether grouping by columns of the type is equality."""
-    return type_ in KEY_TYPES or decimal_type(type_) is not None
 
 
 class InputAttributes(Struct, frozen=True):

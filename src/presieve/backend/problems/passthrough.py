@@ -111,7 +111,7 @@ class Unlifted:
 
     def _find_passed(self, names: InputAttributes) -> Mapping[str, str]:
         """Return the input column that each output holds, if each row is made by itself. In a group
-        that may be the key: what groups by zeros or NaN makes one of the others.
+        that may be the key, unless it is a double: of zeros and NaN, the key may be another one.
         """
         if self.answer.passes is None:
             return {}

@@ -19,7 +19,6 @@ from presieve.backend.catalyst.trees import Node
 from presieve.backend.catalyst.variable_columns import (
     InputAttributes,
     input_vars,
-    is_key_type,
     key_columns,
     output_vars,
 )
@@ -54,7 +53,7 @@ from presieve.records import replace
 from presieve.semantics.assumptions import KEY_FORM
 from presieve.semantics.invalid_utf8 import NOT_UTF8, as_decoded, reads_bytes
 from presieve.semantics.thresholds import with_thresholds
-from presieve.semantics.types import display_result_type
+from presieve.semantics.types import display_result_type, is_key_type
 from presieve.sql.expressions.raising import can_raise
 
 

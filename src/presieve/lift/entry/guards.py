@@ -94,14 +94,16 @@ def _check_batches(m: SymbolicMachine, attempt: LiftAttempt, function: FunctionT
 
 def add_known_flag(guards: Lifted, name: str) -> tuple[Lifted, Var]:
     """Add an output that tells whether the result is known; return its variable as well."""
-    flag = Output(f"{name} is known", Option(BOOL), "boolean", some(guards.known))
-    fold = replace(guards.fold, outputs=(*guards.fold.outputs, flag))
-    return replace(guards, fold=fold), output_var(flag.name, flag.sort)
+    return _add_flag(guards, f"{name} is known", guards.known)
 
 
 def add_row_flag(lifted: Lifted, name: str) -> tuple[Lifted, Var]:
     """Add an output that tells whether a row is given at all; return its variable as well."""
-    flag = Output(f"{name} gives the row", Option(BOOL), "boolean", some(lifted.kept))
+    return _add_flag(lifted, f"{name} gives the row", lifted.kept)
+
+
+def _add_flag(lifted: Lifted, name: str, condition: Term) -> tuple[Lifted, Var]:
+    flag = Output(name, Option(BOOL), "boolean", some(condition))
     fold = replace(lifted.fold, outputs=(*lifted.fold.outputs, flag))
     return replace(lifted, fold=fold), output_var(flag.name, flag.sort)
 

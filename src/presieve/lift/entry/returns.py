@@ -139,12 +139,11 @@ def _row(
     m: SymbolicMachine, e: Exit, returns: Returns, assumptions: dict[str, Assumption]
 ) -> tuple[Term, ...]:
     """Return the values of the columns where this path is taken: any, if it returns no row."""
-    absent = _has_no_row(e)
-    if absent and _are_doubles_unfit(e.value, returns):
+    value, absent = e.value, _has_no_row(e)
+    if absent and _are_doubles_unfit(value, returns):
         m.fail(e.flow, TRUE)
-    if absent and isinstance(e.value, TableV) and not e.value.names:
-        return tuple(any_value(_sort_of(returns, c)) for c in returns.columns)
-    cells = _cells(m, e.value, returns, e.node)
+    unnamed = isinstance(value, TableV) and not value.names
+    cells = () if absent and unnamed else _cells(m, value, returns, e.node)
     if absent:
         return tuple(any_value(_sort_of(returns, c)) for c in returns.columns)
     return tuple(
