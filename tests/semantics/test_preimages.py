@@ -272,3 +272,20 @@ def test_texts_of_changed_case_contain_what_they_are_spelled_with() -> None:
             seen[place, truths[0]] += 1
     assert min(seen.values()) > 20
     assert len(seen) == 6
+
+
+@pytest.mark.random
+def test_first_characters_of_texts_of_changed_case() -> None:
+    random, seen = Random("heads"), Counter[object]()
+    column = Var(Scope.ROW, "s", STRING)
+    for _ in range(amount(20_000, 6)):
+        part = str(value(random, STRING))[:2]
+        part = part.lower() if random.random() < 0.8 else part
+        head = app(Op.TEXT_HEAD, _cased(random, column), int_lit(random.randrange(1, 3)))
+        meant = preimage(Op.SQL_EQ, head, string_lit(part))
+        assert meant is not None
+        row = {(Scope.ROW, "s"): value(random, STRING)}
+        truth = evaluate(app(Op.SQL_EQ, head, string_lit(part)), row)
+        assert evaluate(meant, row) == truth, (head, part, row)
+        seen[truth] += 1
+    assert min(seen.values()) > 100

@@ -284,7 +284,9 @@ def _head_preimage(op: Op, computed: App, constant: Lit) -> Term | None:
     if op is Op.SQL_EQ:
         if len(wanted) > most:
             return _never(computed)
-        return starts_with(text, wanted) if len(wanted) == most else app(op, text, constant)
+        if len(wanted) < most:
+            return app(op, text, constant)
+        return starts_with(spell_as(text, wanted) or text, wanted)
     if len(wanted) <= most:
         reached = wanted
         passed = after(wanted) if len(wanted) == most else wanted + "\0"
