@@ -65,7 +65,6 @@ NEEDLESS = [
     ("above_zero", "double", "n", "y IS NOT NULL"),
     ("size", "bigint", "text", "y > 3"),
     ("later", "bigint", "day", "y IS NOT NULL"),
-    ("nth", "string", "n", "y = 'a'"),
 ]
 
 
@@ -91,6 +90,7 @@ WANTED = [
     ("code", "bigint", "text", "y = 1", "text = 'a'"),
     ("later", "bigint", "day", "y = 2024", "day >= DATE '2024-01-01'"),
     ("tagged", "bigint", "text, d", "y > 1", "d = 1"),
+    ("nth", "string", "n", "y = 'a'", "n IN (-3, 0)"),
 ]
 
 

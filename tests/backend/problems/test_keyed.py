@@ -24,7 +24,6 @@ KEEPING = {
     "whole_or_nothing": SCHEMA,
 }
 OTHERS = {
-    "renamed_key": SCHEMA,
     "rows_without_a_key": SCHEMA,
     "holes": SCHEMA,
     "one_more_row": SCHEMA,
@@ -58,6 +57,12 @@ def test_filters_on_the_key_drop_groups(tables: Tables, name: str, where: str) -
 def test_a_column_of_the_keys_name_is_not_enough(tables: Tables, name: str) -> None:
     groups = tables.strange.groupBy("team").applyInPandas(getattr(keyed_udfs, name), OTHERS[name])
     assert untouched(groups.filter("team = 'a'")).declined
+
+
+def test_a_key_that_is_changed_in_place(tables: Tables) -> None:
+    groups = tables.strange.groupBy("team").applyInPandas(keyed_udfs.renamed_key, SCHEMA)
+    report = rewritten(groups.filter("team = 'a'"))
+    assert (report.prefilter, report.kind) == ("team <> ''", "partial")
 
 
 def test_a_column_of_the_keys_name_may_be_another_one(tables: Tables) -> None:

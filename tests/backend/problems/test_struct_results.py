@@ -102,16 +102,23 @@ def test_the_same_condition_on_what_goes_in_keeps_other_rows(
 LEFT = {
     "listed": "return-shape",
     "too_short": "return-shape",
-    "wrong_class": "return-type",
 }
 
 
 @pytest.mark.parametrize("name", LEFT)
 def test_what_spark_would_not_take_as_it_is(values: DataFrame, name: str) -> None:
-    """Spark takes lists without Arrow only, and makes NULL of values of another class."""
+    """Spark takes lists without Arrow only."""
     df = with_r(values, getattr(udfs, name), arrow=False).filter("id < 0 OR r.kind = 'some'")
     boundary = untouched_or_failing(df)
     assert boundary.declined[0].code == LEFT[name]
+
+
+def test_a_field_of_another_class_is_null_without_arrow(values: DataFrame) -> None:
+    df = with_r(values, udfs.wrong_class, arrow=False)
+    for where in ("r.kind = 'some'", "r.kind = 'some' AND r.double IS NULL"):
+        assert rewritten(df.filter(where)).prefilter == "v IS NOT NULL"
+    assert df.filter("r.double IS NOT NULL").count() == 0
+    assert rewritten(df.filter("r.double IS NOT NULL")).kind == "empty"
 
 
 def untouched_or_failing(df: DataFrame) -> Any:
