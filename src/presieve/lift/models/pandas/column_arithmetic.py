@@ -37,6 +37,8 @@ from presieve.lift.execution.state import SymbolicMachine
 from presieve.lift.models.pandas.series import (
     NAN,
     check_aligned,
+    check_no_nan,
+    is_extension,
     like,
     scalar_operand,
     small,
@@ -141,6 +143,21 @@ def _check_operands(operands: _Operands) -> None:
         if optional and strip(v.term.sort) == INT and into_doubles and _may_be_minus_zero(v.term):
             reason = "integers beside a NULL are doubles, of which a zero may be -0.0"
             raise DeclineSignal("unsupported-operation", reason)
+        if into_doubles and is_extension(m, v) and not _gives_numbers(op, _other(operands, v)):
+            check_no_nan(m, v)
+
+
+def _other(operands: _Operands, v: VectorV) -> Term:
+    return operands.y if v is operands.a else operands.x
+
+
+def _gives_numbers(op: ast.operator, other: Term) -> bool:
+    """Return whether arithmetic of a number, also an infinite one, with a constant is no NaN."""
+    number = literal_value(other) if isinstance(other, Lit) else None
+    if isinstance(op, ast.Pow):
+        return True
+    is_finite = isinstance(number, int | float) and abs(number) < float("inf")
+    return is_finite and (bool(number) or isinstance(op, ast.Add | ast.Sub))
 
 
 def _may_be_minus_zero(term: Term) -> bool:

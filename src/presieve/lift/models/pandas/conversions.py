@@ -23,6 +23,7 @@ from presieve.lift.models.pandas.column_arithmetic import fit_integers, make_exa
 from presieve.lift.models.pandas.series import (
     NAN,
     as_double,
+    check_no_nan,
     column_method,
     like,
     small,
@@ -81,7 +82,9 @@ def map_by_dict(call: ModelCall, v: VectorV, value: Value) -> VectorV | None:
     """Evaluate ``column.map({...})`` of texts or integers; None for other columns and dicts."""
     m, base = call.m, strip(v.term.sort)
     entries = entries_of(call, value)
-    if not m.columns.single or entries is None or v.loose or v.array or base not in (STRING, INT):
+    # Of doubles, which loose texts are if all are missing, nothing is found among texts.
+    is_read = base == STRING or (base == INT and not v.loose)
+    if not m.columns.single or entries is None or v.array or not is_read:
         return None
     sorts: set[Sort] = {item.sort for _, item in entries}
     if entries[0][0].sort != base or not (sorts <= {INT, FLOAT} or sorts == {STRING}):
@@ -269,6 +272,7 @@ def square_root(call: ModelCall) -> VectorV | Scalar | None:
         return numpy_root(call)
     if strip(v.term.sort) != FLOAT or v.loose:
         return None
+    check_no_nan(call.m, v)
     x, absent = unwrap_option(v.term), is_none(v.term)
     below = fold_constants(app(Op.PY_LT, x, float_lit(0.0)))
     root = ite(below, NAN, apply_function(Op.FLOAT_SQRT, x))

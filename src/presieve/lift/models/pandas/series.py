@@ -18,7 +18,17 @@ from functools import partial
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
-from presieve.ir.terms import TRUE, Lit, Op, Scope, Term, float_lit, literal_value, none_lit
+from presieve.ir.terms import (
+    TRUE,
+    Lit,
+    Op,
+    Scope,
+    Term,
+    float_lit,
+    int_lit,
+    literal_value,
+    none_lit,
+)
 from presieve.ir.walk import variables
 from presieve.lift.execution.state import ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.timestamps import time_of_text
@@ -141,6 +151,18 @@ def is_extension(m: SymbolicMachine, v: VectorV) -> bool:
     return v.masked or (
         m.columns.beside_null == "extension" and any(isinstance(x.sort, Option) for x in integers)
     )
+
+
+def check_no_nan(m: SymbolicMachine, v: VectorV) -> None:
+    """Decline to compute NaN of elements of an extension type: it keeps NaN apart from what is
+    missing, and Spark stores NaN of it, where that of a column of doubles becomes NULL.
+    """
+    if is_extension(m, v):
+        reason = (
+            "if a NULL stands among integers of the batch, pandas keeps NaN of what is computed of"
+            " them: read them with coalesce, or take no texts and decimals along"
+        )
+        raise DeclineSignal("column-type", reason)
 
 
 def _check_missing(m: SymbolicMachine, columns: Sequence[VectorV]) -> bool:
@@ -307,18 +329,32 @@ def among(m: SymbolicMachine, v: VectorV, items: tuple[Value, ...]) -> VectorV:
 
 
 def fill_missing(m: SymbolicMachine, v: VectorV, value: Value) -> VectorV:
-    """Evaluate ``column.fillna(constant)`` with a constant of the column's own type."""
+    """Evaluate ``column.fillna(constant)`` with a constant of the column's own type, or a whole
+    number of another one.
+    """
     constant = scalar_operand(value)
     m.columns.ask(v.term)
     base = strip(v.term.sort)
     if base == FLOAT and constant.base == INT and constant.traits.literal:
         constant = Scalar(as_float(constant.term))
+    if base == INT:
+        constant = _as_whole(constant)
     if constant.base != base or base not in (INT, FLOAT, *TEXTS, DATE) or v.term.sort == INT:
         raise DeclineSignal("unsupported-operation", f"fillna of {describe(value)} here")
     if base == INT:
         return _fill_integers(m, v, constant.term)
     term = ite(is_missing(v.term), constant.term, get(v.term))
     return VectorV(term, v.rows, None, False, v.ordered)
+
+
+def _as_whole(constant: Scalar) -> Scalar:
+    """Return the integer that a constant double is equal to, if there is one: if a column of
+    integers has gaps, it is one of doubles, and otherwise nothing is filled.
+    """
+    number = literal_value(constant.term) if isinstance(constant.term, Lit) else None
+    if not isinstance(number, float) or not number.is_integer():
+        return constant
+    return Scalar(int_lit(int(number)))
 
 
 def _fill_integers(m: SymbolicMachine, v: VectorV, filler: Term) -> VectorV:
