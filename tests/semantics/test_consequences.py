@@ -13,17 +13,19 @@ from tests.support.functions import applications
 from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, STRING, ArrayOf, MapOf, Option, Sort
-from presieve.ir.terms import Op, Scope, Var, int_lit, lit, string_lit
+from presieve.ir.terms import App, Op, Scope, Term, Var, int_lit, lit, string_lit
 from presieve.semantics.consequences import (
     consequence,
     facts_of,
     find_implied,
     find_implied_by_unequal,
+    respell_test,
+    respelled_prefixes,
     same_truth,
 )
 from presieve.semantics.function_meanings import Undefined
 from presieve.semantics.interpret import evaluate
-from presieve.semantics.preimages import spell_as
+from presieve.semantics.preimages import spell_as, starts_with
 from presieve.semantics.values import Value
 
 LETTERS = "aAbBß\u0130\u0131\u017fsS\u03a3\u03c3\u03c2 \t-1x0\ufb01é\U0001f600"
@@ -131,6 +133,58 @@ def test_a_text_is_spelled_as_its_case(op: Op) -> None:
             assert other.endswith(part) == full.endswith(part), (part, row)
             seen[part in full] += 1
     assert min(seen[True], seen[False]) > 20
+
+
+def _changed(random: Random, depth: int = 0) -> Term:
+    """A text that is cut, and of which parts are replaced, as functions clean texts."""
+    inner: Term = S if depth == 3 or random.random() < 0.2 else _changed(random, depth + 1)
+    letters = text(random)[:2]
+    match random.randrange(6):
+        case 0:
+            return app(
+                random.choice((Op.TEXT_STRIP, Op.TEXT_LSTRIP)), inner, string_lit(letters or " ")
+            )
+        case 1:
+            pattern = random.choice((r"\s+", "[^ab]", "a", "x*", "<[^>]+>"))
+            by = string_lit(random.choice((" ", "", "-", "_x", letters)))
+            return app(Op.TEXT_SUBSTITUTED, inner, string_lit(pattern), int_lit(0), by)
+        case 2:
+            return app(Op.TEXT_TRANSLATE, inner, string_lit("AB"), string_lit("ab"))
+        case 3:
+            return app(
+                Op.TEXT_REPLACE, inner, string_lit(letters or "a"), string_lit(text(random)[:2])
+            )
+        case 4:
+            return app(Op.TEXT_HEAD, inner, int_lit(random.randrange(1, 4)))
+    return app(random.choice((Op.TEXT_LOWER, Op.TEXT_UPPER)), inner)
+
+
+@pytest.mark.random
+def test_what_texts_that_are_cleaned_contain() -> None:
+    random, seen = Random("cleaned"), Counter[object]()
+    for _ in range(amount(40_000, 6)):
+        changed, row = _changed(random), {(Scope.ROW, "s"): text(random) + text(random)}
+        full = str(evaluate(changed, row))
+        at = random.randrange(len(full) + 1)
+        part = full[at : at + random.randrange(1, 3)] or "a"
+        op = random.choice((Op.TEXT_CONTAINS, Op.TEXT_ENDS))
+        test = app(op, changed, string_lit(part))
+        truth, alike = evaluate(test, row), respell_test(test)
+        if alike is not None:
+            assert evaluate(alike, row) == truth, (test, row)
+            seen["spelled", truth] += 1
+        follows = consequence(test)
+        if follows is not None and truth:
+            assert evaluate(follows, row) is True, (test, row)
+            seen["follows"] += 1
+        begins = starts_with(changed, part)
+        assert isinstance(begins, App)
+        for written, spelled in respelled_prefixes(begins.args):
+            assert written == begins
+            assert evaluate(spelled, row) == evaluate(begins, row), (begins, row)
+            seen["prefix", evaluate(begins, row)] += 1
+    assert min(seen.values()) > 100
+    assert len(seen) == 5
 
 
 def test_a_part_of_a_part_is_in_the_text() -> None:

@@ -16,14 +16,14 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from presieve.ir.ops import app, negate, sql_conjunction, sql_disjunction
 from presieve.ir.sorts import TIMESTAMP
 from presieve.ir.terms import App, Lit, Op, Term, int_lit, lit, literal_value, string_lit
 from presieve.semantics.function_meanings import FUNCTIONS, SQUARE, is_whole_quotient
 from presieve.semantics.pattern_prefixes import beginning, part
-from presieve.semantics.preimages import CASELESS, least, starts_with
+from presieve.semantics.preimages import CASELESS, least, spell_as, starts_with
 from presieve.semantics.values import INT_RANGES
 
 _SLACK = 1e-9
@@ -46,15 +46,54 @@ def consequence(computed: Term) -> Term | None:
             if len(inside) > len(first):
                 conjuncts.append(app(Op.TEXT_CONTAINS, text, string_lit(inside)))
             return sql_conjunction(conjuncts) if conjuncts else None
-        case App(Op.TEXT_CONTAINS | Op.TEXT_ENDS, (App() as inner, Lit(_, str() as wanted))):
+        case App(Op.TEXT_CONTAINS | Op.TEXT_ENDS, (App() as text, Lit(_, str() as wanted))):
+            inner = value_of(text)
+            if not isinstance(inner, App):
+                return None
             rule = _IMPLIED.get(inner.op)
             if inner.op in (*_PARTS, *_KEEPS_EMPTY) and rule is not None:
                 return rule(Op.SQL_EQ, inner, string_lit(wanted))
+            around = _text_around(inner, wanted) if computed.op is Op.TEXT_CONTAINS else inner
+            return None if around == inner else app(computed.op, around, string_lit(wanted))
         case App(Op.TEXT_IS, (text, Lit(_, str() as kind))):
             start = LEAST.get(kind)
             bound = string_lit("" if start is None else start)
             return app(Op.SQL_GT if start is None else Op.SQL_GE, text, bound)
     return None
+
+
+def respell_test(test: Term) -> Term | None:
+    """The same test of the text that is spelled as what it asks for, where the text is one of
+    changed case; None for other tests.
+    """
+    match test:
+        case App(Op.TEXT_CONTAINS | Op.TEXT_ENDS as op, (text, Lit(_, str() as wanted))):
+            spelled = spell_as(value_of(text), wanted)
+            return None if spelled is None else app(op, spelled, string_lit(wanted))
+    return None
+
+
+def value_of(optional: Term) -> Term:
+    """The value of an option that has one for sure; any other term as it is."""
+    return value_of(optional.args[0]) if _is_some(optional) else optional
+
+
+def _is_some(term: Term) -> TypeGuard[App]:
+    return isinstance(term, App) and term.op is Op.SOME
+
+
+def respelled_prefixes(conjuncts: tuple[Term, ...]) -> Iterator[tuple[Term, Term]]:
+    """For each text of changed case that begins with a prefix according to these conjuncts, that
+    test, and the same of the text that is spelled so.
+    """
+    tests = [c.args[0] if isinstance(c, App) and c.op is Op.SQL_IS_TRUE else c for c in conjuncts]
+    for conjunct in tests:
+        match conjunct:
+            case App(Op.SQL_GE, (text, Lit(_, str() as prefix))) if prefix:
+                test, spelled = starts_with(text, prefix), spell_as(value_of(text), prefix)
+                assert isinstance(test, App)
+                if spelled is not None and {*test.args} <= {*tests}:
+                    yield test, starts_with(spelled, prefix)
 
 
 LEAST = {"isdigit": "0", "isdecimal": "0", "isnumeric": "0", "isalnum": "0", "isalpha": "A"}
@@ -171,12 +210,36 @@ def _infer_from_words(op: Op, computed: App, constant: Lit) -> Term | None:
 
 
 def _infer_from_replacement(op: Op, computed: App, constant: Lit) -> Term | None:
-    """A character that is not in the replacement comes from the text."""
+    """A character that is not in the replacement comes from the text, and so do several in a row,
+    unless the replacement may be missing between them.
+    """
     text, _, _, by = computed.args
     replacement = str(by.value) if isinstance(by, Lit) else "\\"
     if op is not Op.SQL_EQ or "\\" in replacement:
         return None
-    return _contains(text, (c for c in str(constant.value) if c not in replacement))
+    return _contains(text, _split_at(str(constant.value), replacement))
+
+
+def _split_at(wanted: str, characters: str) -> Iterable[str]:
+    """Return the parts of a text between these characters, or its characters if there are none."""
+    return re.split(f"[{re.escape(characters)}]", wanted) if characters else wanted
+
+
+def _text_around(text: Term, wanted: str) -> Term:
+    """Return a text that contains ``wanted`` where ``text`` does: the one of which it is a part, or
+    in which parts are replaced by what is not in ``wanted``, with the same letters changed.
+    """
+    match text:
+        case App(op, (inner, *_)) if op in _PARTS:
+            return _text_around(inner, wanted)
+        case App(Op.TEXT_SUBSTITUTED, (inner, _, _, Lit(_, str() as by))):
+            if by and "\\" not in by and set(by).isdisjoint(wanted):
+                return _text_around(inner, wanted)
+        case App(Op.TEXT_TRANSLATE | Op.TEXT_REPLACE as op, (inner, Lit(_, str() as old), new)):
+            if op is Op.TEXT_TRANSLATE or len(old) == 1:
+                # What is not among the changed letters, either, is not among the wanted ones.
+                return app(op, _text_around(inner, wanted + old), string_lit(old), new)
+    return text
 
 
 def _infer_from_case(op: Op, computed: App, constant: Lit) -> Term | None:

@@ -500,9 +500,8 @@ def spell_as(text: Term, part: str) -> Term | None:
 
 
 def _spell(text: Term, wanted: frozenset[str]) -> Term | None:
-    """Spell the letters that become ``wanted`` ones as these; other letters may be any others.
-
-    What is stripped or replaced is among the wanted letters, so that it stands at the same places.
+    """Spell the letters that become ``wanted`` ones as these; other letters may be any others. What
+    is stripped or replaced is among the wanted letters, so that it stands at the same places.
     """
     match text:
         case App(Op.TEXT_UPPER | Op.TEXT_LOWER as op, (inner,)):
@@ -513,6 +512,9 @@ def _spell(text: Term, wanted: frozenset[str]) -> Term | None:
         ):
             spelled = _spell(inner, wanted | set(letters))
             return None if spelled is None else app(op, spelled, string_lit(letters), *rest)
+        case App(Op.SOME, (inner,)):
+            spelled = _spell(inner, wanted)
+            return None if spelled is None else app(Op.SOME, spelled)
         case App(Op.ITE, (test, then, otherwise)):
             sides = [s if isinstance(s, Lit) else _spell(s, wanted) for s in (then, otherwise)]
             known_sides = [side for side in sides if side is not None]

@@ -21,6 +21,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, strip
 from presieve.ir.terms import (
@@ -282,3 +283,39 @@ def _write_range(value: Term, floor: _Part, ceiling: _Part, order: _Order) -> Te
         return app(Op.SQL_EQ, value, order.literal(first))
     bounds = (_write_bound(value, part, order, strict=False) for part in (floor, ceiling))
     return app(Op.SQL_AND, *bounds)
+
+
+def linear_form(term: Term) -> tuple[Var | App, int, int] | None:
+    """``a * v + b`` with one integer variable, or one function's value; a is not zero. None for
+    other terms.
+    """
+    match term:
+        case Var():
+            return term, 1, 0
+        case App(op, _) if op in SIGNATURES:
+            return term, 1, 0
+        case App(op, (x, y)) if op in _LINEAR:
+            turned = isinstance(x, Lit)
+            if isinstance(x, Lit):
+                x, y = y, x
+            inner = linear_form(x)
+            number = literal_value(y) if isinstance(y, Lit) else None
+            if inner is None or not isinstance(number, int):
+                return None
+            v, a, b = inner
+            match _LINEAR[op]:
+                case Op.INT_MUL:
+                    return (v, a * number, b * number) if number else None
+                case Op.INT_ADD:
+                    return v, a, b + number
+            return (v, -a, number - b) if turned else (v, a, b - number)
+    return None
+
+
+_LINEAR = {
+    **{op: op for op in (Op.INT_ADD, Op.INT_SUB, Op.INT_MUL)},
+    Op.SQL_INT_ADD: Op.INT_ADD,
+    Op.SQL_INT_SUB: Op.INT_SUB,
+    Op.SQL_INT_MUL: Op.INT_MUL,
+}
+"""Python's integer arithmetic, and Spark's, as Python's."""

@@ -16,18 +16,21 @@ from itertools import islice
 from presieve.ir.function_signatures import SIGNATURES, may_be_none
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, FLOAT, TEXTS, Sort, strip
-from presieve.ir.terms import App, Lit, Op, Term, literal_value
+from presieve.ir.terms import App, Lit, Op, Term, int_lit, literal_value
 from presieve.ir.walk import subterms
 from presieve.semantics.consequences import (
     consequence,
     facts_of,
     find_implied,
     find_implied_by_unequal,
+    respell_test,
+    respelled_prefixes,
     same_truth,
+    value_of,
 )
 from presieve.semantics.preimages import bounds_of, preimage
-from presieve.semantics.smart_constructors import without_options
-from presieve.semantics.thresholds import AS_SPARK, STEPS, base_of
+from presieve.semantics.smart_constructors import fold_constants, without_options
+from presieve.semantics.thresholds import AS_SPARK, STEPS, base_of, linear_form
 from presieve.smt import floats
 from presieve.smt.encodings import Enc, OptionEnc, as_text
 from presieve.smt.floats import FloatEnc
@@ -91,6 +94,7 @@ class FunctionSymbols:
         self.facts: dict[Term, tuple[Term, ...]] = {}
         self._names: dict[tuple[Op, tuple[Sort, ...], tuple[Term, ...]], str] = {}
         self._note(relevant)
+        self._note_lines(relevant)
         stated_pairs: set[tuple[Term, Lit]] = set()
         while self.facts:
             new = [pair for pair in self._pairs() if pair not in stated_pairs]
@@ -134,6 +138,21 @@ class FunctionSymbols:
                 self._literals.setdefault(plain.sort, {}).setdefault(plain)
         self._note_functions(terms)
 
+    def _note_lines(self, terms: Sequence[Term]) -> None:
+        """Collect the numbers that functions are compared with where ``a * f + b`` is compared."""
+        bounds = list(islice(dict.fromkeys(_integers_compared(terms)), _FEW))
+        for node in subterms(*terms):
+            line = (
+                linear_form(node) if isinstance(node, App) and node.op not in SIGNATURES else None
+            )
+            if line is None or not _is_function(line[0]):
+                continue
+            function, a, b = line
+            compared = self._compared.setdefault(without_options(function), {})
+            for bound in bounds:
+                for number in ((bound - b) // a, (bound - b) // a + 1):
+                    compared.setdefault(int_lit(number))
+
     def _note_functions(self, terms: Sequence[Term]) -> None:
         inner = _inside_of_steps(terms)
         for node in subterms(*terms):
@@ -143,6 +162,8 @@ class FunctionSymbols:
                 self.facts[node] = ()
                 self.facts[node] = own_facts = tuple(_own_facts(node))
                 self._note(own_facts)
+            if isinstance(node, App) and node.op in (Op.SQL_AND, Op.AND):
+                self.facts.setdefault(node, tuple(_prefix_facts(node)))
 
     def apply(self, node: App, values: Sequence[Enc], bounded: bool) -> tuple[Enc, list[str]]:
         """Return the function's value and the lines to write before it. ``bounded``: the script
@@ -232,6 +253,13 @@ def _is_function(node: Term) -> bool:
     return isinstance(node, App) and node.op in SIGNATURES
 
 
+def _integers_compared(terms: Sequence[Term]) -> Iterator[int]:
+    for node in subterms(*terms):
+        if isinstance(node, App) and (node.op in AS_SPARK or node.op in _COMPARED):
+            values = (literal_value(a) for a in node.args if isinstance(a, Lit))
+            yield from (v for v in values if type(v) is int)
+
+
 def _literals_compared(terms: Sequence[Term]) -> Iterator[Lit]:
     """The first few doubles that something is compared with."""
     constants = dict[Lit, None]()
@@ -271,11 +299,33 @@ def _own_facts(node: App) -> Iterator[Term]:
     chosen = _choice(node)
     if chosen is not None:
         yield app(Op.SAME, node, app(Op.ITE, *chosen))
+    if node.op in (Op.TEXT_CONTAINS, Op.TEXT_ENDS):
+        yield from _chosen_texts(node)
+    respelled = respell_test(node)
+    if respelled is not None:
+        yield app(Op.SAME, *(app(Op.SQL_IS_TRUE, t) for t in (node, respelled)))
     meant = consequence(node)
     if meant is not None:
         yield app(Op.IMPLIES, app(Op.SQL_IS_TRUE, node), app(Op.SQL_IS_TRUE, meant))
     yield from bounds_of(node)
     yield from facts_of(node)
+
+
+def _prefix_facts(conjunction: App) -> Iterator[Term]:
+    """A text of changed case begins with a prefix where the text that is spelled so does."""
+    for alike in respelled_prefixes(conjunction.args):
+        yield app(Op.SAME, *(app(Op.SQL_IS_TRUE, t) for t in alike))
+
+
+def _chosen_texts(test: App) -> Iterator[Term]:
+    """A test of a text that is chosen by a condition is one of two tests."""
+    text, *parameters = test.args
+    text = value_of(text)
+    if isinstance(text, App) and text.op is Op.ITE:
+        condition, *texts = text.args
+        first, second = (fold_constants(app(test.op, value_of(t), *parameters)) for t in texts)
+        truths = (app(Op.SQL_IS_TRUE, t) for t in (first, second))
+        yield app(Op.SAME, app(Op.SQL_IS_TRUE, test), app(Op.ITE, condition, *truths))
 
 
 def _declare(name: str, arguments: Sequence[Sort], result: Sort) -> list[str]:

@@ -343,6 +343,13 @@ def _value_function(node: ExprNode, context: ReadingContext) -> Typed:
     )
 
 
+def _like(node: ExprNode, context: ReadingContext) -> Typed:
+    """Translate ``LIKE`` with the usual escape character, which the JSON of a plan leaves out."""
+    if node.fields.get("escapeChar") != "\\":
+        raise DeclineSignal("sql-unsupported", "LIKE with another escape character")
+    return _value_function(node, context)
+
+
 def _translate_element(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate an element of an array, or a value of a map."""
     if node.entry is composites.ELEMENT_AT and node.fields.get("failOnError") is not False:
@@ -462,6 +469,7 @@ RULES: dict[Entry, Rule] = {
         (composites.ARRAY_SIZE, composites.ARRAY_POSITION, composites.MAP_KEYS), _array_function
     ),
     **dict.fromkeys(_VALUE_FUNCTIONS, _value_function),
+    textual.LIKE: _like,
     **dict.fromkeys(_CONSTANTS, _constant_function),
     textual.TRIM: _trim("BOTH"),
     textual.TRIM_LEFT: _trim("LEADING"),

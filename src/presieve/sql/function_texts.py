@@ -9,11 +9,12 @@ argument. Sources, Spark 4.3.0: ``stringExpressions.scala``, ``datetimeExpressio
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from presieve.errors import DeclineSignal, SortError
 from presieve.ir.function_signatures import SIGNATURES
-from presieve.ir.ops import app
+from presieve.ir.ops import app, sql_conjunction
 from presieve.ir.sorts import FLOAT, TIMESTAMP, MapOf, strip
 from presieve.ir.terms import App, Lit, Op, Term, Var, int_lit, string_lit
 from presieve.semantics.fixed_offsets import fixed_offset
@@ -165,6 +166,29 @@ def _read_rlike(args: Sequence[Term]) -> Term | None:
     return app(Op.TEXT_MATCHES, text, string_lit(plain), int_lit(0))
 
 
+def _read_like(args: Sequence[Term]) -> Term | None:
+    """Read a constant pattern without escapes that asks for a beginning, an end or a part."""
+    text, pattern = args
+    wanted = pattern.value if isinstance(pattern, Lit) else None
+    if not isinstance(wanted, str) or "_" in wanted or "\\" in wanted:
+        return None
+    start, *parts = re.split("%+", wanted)
+    if not parts:
+        return app(Op.SQL_EQ, text, pattern)
+    *middle, end = parts
+    tests = [starts_with(text, start)] if start else []
+    tests += [app(Op.TEXT_ENDS, text, string_lit(end))] if end else []
+    if start and end:
+        least = int_lit(len(start) + len(end))
+        tests.append(app(Op.SQL_GE, app(Op.TEXT_LENGTH, text), least))
+    if middle and tests:
+        return None
+    tests += [app(Op.TEXT_CONTAINS, text, string_lit(part)) for part in middle]
+    if len(middle) > 1:
+        return None
+    return sql_conjunction(tests) if tests else app(Op.SQL_GE, text, string_lit(""))
+
+
 def _end_reader(op: Op) -> Reader:
     """Read ``left`` and ``right`` for at least one character."""
 
@@ -234,6 +258,7 @@ READERS: dict[str, tuple[range, Reader]] = {
     "substr": (range(2, 4), _substring),
     "startswith": (range(2, 3), _prefix),
     "contains": (range(2, 3), _containment_reader(Op.TEXT_CONTAINS)),
+    "like": (range(2, 3), _read_like),
     "rlike": (range(2, 3), _read_rlike),
     "endswith": (range(2, 3), _containment_reader(Op.TEXT_ENDS)),
     "replace": (range(3, 4), _read_replace),

@@ -164,10 +164,14 @@ class _ConditionParser(TokenReader):
     def read_test(self, operand: Operand) -> Operand:
         if self.take_word("IS"):
             return self.is_(operand)
-        negated = self.here.is_word("NOT") and self.next.is_word("IN", "BETWEEN")
+        negated = self.here.is_word("NOT") and self.next.is_word("IN", "BETWEEN", "LIKE")
         if negated:
             self.take()
-        if self.take_word("IN"):
+        if self.take_word("LIKE"):
+            result = function_texts.read_call("like", [operand, self.sum()], self.timezone)
+            if self.here.is_word("ESCAPE"):
+                raise self.unsupported("ESCAPE is not supported", self.here)
+        elif self.take_word("IN"):
             result = self.in_(operand)
         elif self.take_word("BETWEEN"):
             result = self.between(operand)

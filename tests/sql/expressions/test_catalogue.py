@@ -29,7 +29,7 @@ OF_OPERATORS = "Alias CommonExpressionDef Explode Inline PosExplode SortOrder St
 WITHOUT_MEANING = """
     AddMonths AtLeastNNonNulls CreateArray CreateNamedStruct DateAdd DateDiff DateFormatClass
     DateSub DayOfWeek DayOfYear FormatNumber FromUnixTime GetTimestamp InSet IsValidUTF8 LastDay
-    Least Like Lower MillisToTimestamp ParseToDate Quarter Remainder SecondsToTimestamp StringInstr
+    Least Lower MillisToTimestamp ParseToDate Quarter Remainder SecondsToTimestamp StringInstr
     TimestampAddInterval TruncDate TruncTimestamp TryDivide UnixMicros UnixSeconds UnixTimestamp
     Upper WeekOfYear presieve.Between presieve.OneOf
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trusted. Restore the values that Catalyst's JSON leaves out: bytes (the JSON shows only the
-identity of the array), the values of a pivot, the members of an ``InSet``, and some projections of
-an ``Expand``.
+identity of the array), the values of a pivot, the members of an ``InSet``, the escape characters of
+``LIKE``, and some projections of an ``Expand``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from presieve.backend.catalyst.trees import (
     walk,
 )
 from presieve.backend.classic.py4j_errors import each
-from presieve.sql.expressions import predicates
+from presieve.sql.expressions import predicates, textual
 
 if TYPE_CHECKING:
     from presieve.backend.classic.jvm_plans import JvmPlans
@@ -44,6 +44,8 @@ def with_unshown(gateway: JvmPlans, plan: Handle, root: Node, text: str) -> Node
         _fill_pivots(gateway, plan, root)
     if _IN_SET in text:
         _fill_sets(gateway, plan, root)
+    if _LIKE in text:
+        _fill_escapes(gateway, plan, root)
     if EXPAND in text:
         _fill_projections(gateway, plan, root)
     return root
@@ -117,9 +119,24 @@ def _fill_pivot(node: JsonNode, type_: object, values: Handle) -> None:
     node["pivotColumnValues"] = [{**literal, "value": text} for text in texts]
 
 
+_LIKE = textual.LIKE.class_name
 _IN_SET, _IN = predicates.IN_SET.class_name, predicates.IN.class_name
 MOST_MEMBERS = 256
 """Sets with more members are left as they are, because the condition grows with its list."""
+
+
+def _fill_escapes(gateway: JvmPlans, plan: Handle, root: Node) -> None:
+    """Write the escape character of each ``LIKE``."""
+
+    def likes_of(node: Node) -> list[JsonNode]:
+        return [n for n in nodes_inside(node.fields) if n["class"] == _LIKE]
+
+    for node, operator in _operators(gateway, plan, root, lambda n: bool(likes_of(n))):
+        parts = gateway.expressions(operator)
+        inside = [like for part in parts for like in gateway.inside(part, _LIKE)]
+        escapes = {str(like.escapeChar()) for like in inside}
+        for like in likes_of(node) if len(escapes) == 1 else ():
+            (like["escapeChar"],) = escapes
 
 
 def _fill_sets(gateway: JvmPlans, plan: Handle, root: Node) -> None:

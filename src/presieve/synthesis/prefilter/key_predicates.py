@@ -31,13 +31,15 @@ from presieve.semantics.consequences import (
     consequence,
     find_implied,
     find_implied_by_unequal,
+    respell_test,
+    respelled_prefixes,
     same_truth,
 )
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.preimages import EXTENTS, preimage
 from presieve.semantics.smart_constructors import fold_constants, without_options
-from presieve.semantics.thresholds import AS_SPARK, MIRRORED, base_of
+from presieve.semantics.thresholds import AS_SPARK, MIRRORED, base_of, linear_form
 from presieve.semantics.values import INT_RANGES
 from presieve.synthesis.prefilter.predicate_logic import (
     OPPOSITE,
@@ -85,7 +87,10 @@ def implied_predicate(condition: Term, wanted: bool = True) -> Term:
             return implied_predicate(inner) if wanted else _not_true(inner)
         case App(Op.AND | Op.SQL_AND, args):
             parts = [implied_predicate(a, wanted) for a in args]
-            return all_of(parts) if wanted else any_of(parts)
+            if not wanted:
+                return any_of(parts)
+            spelled = (implied_predicate(t) for _, t in respelled_prefixes(args))
+            return all_of([*parts, *spelled])
         case App(Op.OR | Op.SQL_OR, args):
             parts = [implied_predicate(a, wanted) for a in args]
             return any_of(parts) if wanted else all_of(parts)
@@ -129,6 +134,15 @@ def _not_true(inner: Term) -> Term:
 
 def _test(test: App, wanted: bool) -> Term:
     """The predicate for a function that gives a truth value."""
+    chosen = _choice(test.args[0])
+    if chosen is not None:
+        condition, *branches = chosen
+        then, otherwise = (app(test.op, b, *test.args[1:]) for b in branches)
+        parts = [implied_predicate(t, wanted) for t in (then, otherwise)]
+        return _cases(condition, *parts)
+    respelled = respell_test(app(test.op, *map(_bare, test.args)))
+    if respelled is not None:
+        return implied_predicate(respelled, wanted)
     operand = _operand(test)
     if operand is not None and _has_text(operand):
         return operand if wanted else app(Op.SQL_NOT, operand)
@@ -322,7 +336,7 @@ def _solve(op: Op, left: Term, right: Term, wanted: bool) -> Term | None:
     """``a * v + b < c`` for an integer column v as a comparison of the column itself."""
     if strip(left.sort) != INT or not isinstance(right, Lit) or isinstance(left, Var):
         return None
-    line = _line(left)
+    line = linear_form(left)
     bound = literal_value(right)
     if not isinstance(bound, int):
         return None
@@ -407,30 +421,6 @@ def _solve_line(op: Op, line: tuple[Term, int, int], bound: int) -> tuple[Op, Li
         a, shifted_bound, op = -a, -shifted_bound, MIRRORED[op]
     floor, ceiling = shifted_bound // a, -(-shifted_bound // a)
     return op, int_lit(floor if op in (Op.SQL_GT, Op.SQL_LE) else ceiling)
-
-
-def _line(term: Term) -> tuple[Var | App, int, int] | None:
-    """``a * v + b`` with one variable, or one function of it; a is not zero."""
-    match term:
-        case Var():
-            return term, 1, 0
-        case App(op, _) if op in SIGNATURES:
-            return term, 1, 0
-        case App(Op.SQL_INT_ADD | Op.SQL_INT_SUB | Op.SQL_INT_MUL as op, (x, y)):
-            turned = isinstance(x, Lit)
-            if isinstance(x, Lit):
-                x, y = y, x
-            inner = _line(x)
-            number = literal_value(y) if isinstance(y, Lit) else None
-            if inner is None or not isinstance(number, int):
-                return None
-            v, a, b = inner
-            if op is Op.SQL_INT_MUL:
-                return (v, a * number, b * number) if number else None
-            if op is Op.SQL_INT_ADD:
-                return v, a, b + number
-            return (v, -a, number - b) if turned else (v, a, b - number)
-    return None
 
 
 # --- operands ----------------------------------------------------------------------------------

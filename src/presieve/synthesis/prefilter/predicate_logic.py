@@ -5,7 +5,7 @@ parts that follow from others.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from presieve.ir.function_signatures import SIGNATURES, may_be_none
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction, sql_disjuncts
@@ -84,21 +84,29 @@ def _opposites(terms: list[Term]) -> set[Term]:
     return opposites
 
 
-def _not_null(term: Term) -> tuple[Var, ...]:
-    """The columns that are not NULL where a comparison, or a test for NaN, is true."""
+def _not_null(term: Term) -> tuple[Term, ...]:
+    """The columns, and elements that may be missing, that are not NULL where a comparison, or a
+    test for NaN, is true.
+    """
     match term:
         case App(Op.SQL_NOT, (App(op, args),)) | App(op, args) if (
             op in AS_SPARK.values() and op is not Op.SQL_EQ_NULLSAFE
         ):
-            return tuple(variables(*args))
-        case App(Op.SQL_IS_NAN, (Var() as v,)):
-            return (v,)
+            return tuple(_optional_in(args))
+        case App(Op.SQL_IS_NAN, (v,)):
+            return tuple(_optional_in((v,)))
         case App(Op.SQL_NOT, (App(op, args),)) | App(op, args) if op in SIGNATURES:
-            return tuple(variables(*args))
+            return tuple(_optional_in(args))
         case App(Op.SQL_OR, parts):
             alike = set.intersection(*(set(_not_null(p)) for p in parts))
-            return tuple(v for v in variables(term) if v in alike)
+            return tuple(v for v in _optional_in((term,)) if v in alike)
     return ()
+
+
+def _optional_in(terms: Sequence[Term]) -> Iterator[Term]:
+    for node in subterms(*terms):
+        if isinstance(node, Var) or (isinstance(node, App) and may_be_missing(node)):
+            yield node
 
 
 def _is_certain(part: Term, parts: list[Term]) -> bool:
