@@ -177,6 +177,9 @@ READ_ONLY = (
     "def f(s):\n    for i, (kind, words) in enumerate(KEYWORDS.items()):\n"
     "        if s in words:\n            return kind, i\n",
     "def f(s):\n    return s.isin(KEYWORDS['fuel'])\n",
+    "def f(s):\n    return s[KEYWORDS['fuel']].rename(columns=dict(KEYWORDS['food']))\n",
+    "import pandas as pd\ndef f(s):\n    return pd.DataFrame(s, columns=KEYWORDS['fuel'])\n",
+    "def f(s):\n    s[KEYWORDS['fuel']] = s[KEYWORDS['fuel']].sort_values(KEYWORDS['food'])\n",
     "ALL = {**KEYWORDS, 'none': []}['fuel'][0]\nSOME = [*KEYWORDS, *KEYWORDS['food']]\n",
     "import re\nP = re.compile('|'.join(KEYWORDS['fuel']))\n",
     "P = {w: k for k, words in KEYWORDS.items() for w in words}\n",
@@ -210,6 +213,10 @@ CHANGING = (
     "def f(s):\n    return len(KEYWORDS)\ndef len(x):\n    return x.clear()\n",
     "def f(s):\n    KEYWORDS['fuel'] += ['a']\n",
     "def f(s):\n    s.isin = KEYWORDS['fuel']\n",
+    "def f(s):\n    s.map(g=KEYWORDS)\n",
+    "def f(s):\n    s.loop(words=KEYWORDS['fuel'])\n",
+    "def f(s):\n    s[KEYWORDS]\n",
+    "def f(s):\n    return s.map(KEYWORDS['fuel'])\ndef map(x):\n    x.clear()\n",
     "PAIRS = [('a', ['b'])]\ndef f(s):\n    for a, b in PAIRS:\n        b.append(s)\n",
     "DEEP = {'a': {'b': [1]}}\ndef f(s):\n    return DEEP['a']['b']\n",
 )
@@ -301,3 +308,91 @@ def test_records_that_the_driver_has_changed(folder: Path, text: str, other: str
     module = load(folder, "module_of_records", RECORDS + text)
     exec(other, vars(module))
     assert not is_certain(module, "LISTED")
+
+
+DECORATORS = """
+import functools, os
+from functools import wraps
+
+def plain(fn):
+    @functools.wraps(fn)
+    def inner(*args):
+        return fn(*args)
+    return inner
+
+def or_else(default=None):
+    \"\"\"With an argument.\"\"\"
+    def decorate(fn):
+        @wraps(fn)
+        def inner(*args):
+            return default if None in args else fn(*args)
+        return inner
+    return decorate
+
+def sometimes(fn):
+    if os.environ.get("PLAIN"):
+        return fn
+    def inner(x):
+        return None
+    return inner
+
+def marked(fn):
+    def inner(x):
+        return fn(x)
+    inner.mark = 1
+    return inner
+
+def own_wraps(fn):
+    return lambda inner: fn
+
+def hidden(fn):
+    @own_wraps(fn)
+    def inner(x):
+        return None
+    return inner
+
+def of_two(fn, other=plain):
+    def inner(x):
+        return other(fn)(x)
+    return inner
+
+def given(fn):
+    return fn
+"""
+
+
+@pytest.mark.parametrize(
+    "decorator", ["@plain", "@or_else()", "@or_else(1)", "@or_else(default='a')"]
+)
+def test_decorators_that_define_a_function(folder: Path, decorator: str) -> None:
+    module = load(
+        folder, "module_of_decorators", f"{DECORATORS}{decorator}\ndef f(x):\n    return x"
+    )
+    assert is_certain(module, "f")
+    (default,) = [c for c in vars(module)["f"].__closure__ if not callable(c.cell_contents)] or [
+        None
+    ]
+    if default is not None:
+        default.cell_contents = 2
+        assert not is_certain(module, "f")
+    vars(module)["f"] = vars(module)["plain"]
+    assert not is_certain(module, "f")
+
+
+@pytest.mark.parametrize(
+    "decorator",
+    [
+        "@sometimes",
+        "@marked",
+        "@hidden",
+        "@of_two",
+        "@given",
+        "@or_else([])",
+        "@or_else(os.getpid())",
+    ],
+)
+def test_decorators_that_may_give_another_function(folder: Path, decorator: str) -> None:
+    module = load(
+        folder, "module_of_decorators", f"{DECORATORS}{decorator}\ndef f(x):\n    return x"
+    )
+    assert not is_certain(module, "f")

@@ -33,8 +33,16 @@ _CLOSED_METHODS = frozenset(["index", "count", "issubset", "issuperset", "isdisj
 _COPYING_METHODS = frozenset(
     ["keys", "union", "intersection", "difference", "symmetric_difference"]
 )
-_READING_CALLS = frozenset(("isin", "join", *_BISECT))
-"""Methods of columns and texts, and functions of modules, which only read what they are given."""
+_READING_CALLS = frozenset(
+    [
+        *("isin", "map", "replace", "fillna", "dropna", "rename", "astype", "reindex", "drop"),
+        *("agg", "aggregate", "groupby", "sort_values", "drop_duplicates", "set_index", "merge"),
+        *("DataFrame", "Series", "join", *_BISECT),
+    ]
+)
+"""Methods of tables, columns and texts, and functions of modules, which only read what they are
+given.
+"""
 _MOST_FOLLOWED = 10_000
 _DEEPEST = 20
 
@@ -135,6 +143,11 @@ class _Search:
                 if isinstance(place, ast.Slice):
                     return self._copied(parent, value)
                 return any(self.at(parent, item) for item in _items(value, "values"))
+            case ast.Subscript(_, labels) if labels is node:  # of a table
+                return holds_mutable(value)
+            case ast.keyword():
+                call = self._module.parents.get(id(parent))
+                return not isinstance(call, ast.Call) or self._argument(call, value)
             case ast.Attribute(_, name):
                 return self._method(parent, name, value)
             case ast.For(target, over) | ast.comprehension(target, over) if over is node:

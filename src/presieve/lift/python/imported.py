@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
+import functools
 import inspect
 import sys
 from collections.abc import Mapping, Sequence
@@ -25,7 +27,7 @@ from presieve.lift.python.bindings import (
     value_of,
 )
 from presieve.lift.python.constant_expressions import compute_constant
-from presieve.lift.python.constants import same
+from presieve.lift.python.constants import holds_mutable, is_mutable, same
 from presieve.lift.python.container_uses import may_change
 from presieve.lift.python.shipping import Path, is_own_module, path_of, under
 from presieve.lift.python.source import parse_function
@@ -212,6 +214,10 @@ def check_function(
     if not isinstance(function, FunctionType):
         raise UndecidedSignal("it is not a plain function now")
     decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+    if len(decorators) == 1 and isinstance(node, ast.FunctionDef) and function is value:
+        if _last_name(decorators[0]) not in _DECORATORS:
+            _check_decorated(scope, node, decorators[0], function)
+            return
     for decorator in decorators:
         if _last_name(decorator) not in _DECORATORS:
             raise UndecidedSignal(f"the decorator {ast.unparse(decorator)} replaces it")
@@ -222,6 +228,86 @@ def check_function(
     if not source.stands_at(node, scope.text.file):
         raise UndecidedSignal("it is another function now")
     _check_defaults(scope, node.args, function)
+
+
+def _check_decorated(
+    scope: ModuleScope, node: ast.FunctionDef, decorator: ast.expr, function: FunctionType
+) -> None:
+    """Check that a function is what a decorator of the program makes of the one that is defined
+    there. The decorator must define a function and return it, and so must one with arguments, which
+    are constants: nothing else decides which function that is.
+    """
+    maker = _find_decorator(scope, decorator)
+    source, held = parse_function(maker), dict[str, object]()
+    inner = _returned_function(source.node)
+    if isinstance(decorator, ast.Call):
+        held = _arguments_of(scope, decorator, maker)
+        taken, inner = inner, _returned_function(inner)
+    else:
+        taken = source.node
+    module = scope_of(sys.modules[maker.__module__])
+    names = [a.arg for a in taken.args.args]
+    if len(names) != 1 or not all(_is_wraps(module, d, names[0]) for d in inner.decorator_list):
+        raise UndecidedSignal(f"the decorator {ast.unparse(decorator)} replaces it")
+    if not parse_function(function).stands_at(inner, module.text.file):
+        raise UndecidedSignal("it is another function now")
+    _check_defaults(module, inner.args, function)
+    plain = copy.copy(node)
+    plain.decorator_list = []
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        if [name] == names:
+            check_function(scope, plain, cell.cell_contents)
+        elif name not in held or not same(held[name], cell.cell_contents):
+            raise UndecidedSignal(f"{name} of the decorator is another value now")
+
+
+def _find_decorator(scope: ModuleScope, decorator: ast.expr) -> FunctionType:
+    """Return the function that a decorator is, or that is called for it."""
+    name = decorator.func if isinstance(decorator, ast.Call) else decorator
+    maker = scope.look(ast.unparse(name)) if _is_dotted(name) else None
+    if not isinstance(maker, FunctionType) or not is_own_module(maker.__module__):
+        raise UndecidedSignal(f"the decorator {ast.unparse(decorator)} replaces it")
+    return maker
+
+
+def _is_dotted(node: ast.expr) -> bool:
+    owner = node.value if isinstance(node, ast.Attribute) else node
+    return isinstance(owner, ast.Name) or (owner is not node and _is_dotted(owner))
+
+
+def _is_wraps(module: ModuleScope, node: ast.expr, name: str) -> bool:
+    """Return whether a decorator is ``functools.wraps(name)``."""
+    match node:
+        case ast.Call(target, [ast.Name(wrapped)], []) if wrapped == name and _is_dotted(target):
+            return module.look(ast.unparse(target)) is functools.wraps
+    return False
+
+
+def _returned_function(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
+    """Return the function that a function defines and returns, and does nothing else."""
+    body = node.body if isinstance(node, ast.FunctionDef) else []
+    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        body = body[1:]
+    match body:
+        case [ast.FunctionDef(name) as inner, ast.Return(ast.Name(returned))] if name == returned:
+            return inner
+    raise UndecidedSignal("a decorator does more than define a function and return it")
+
+
+def _arguments_of(scope: ModuleScope, call: ast.Call, maker: FunctionType) -> dict[str, object]:
+    """Return the constants that a decorator is called with, defaults included, by name."""
+    if any(isinstance(a, ast.Starred) for a in call.args) or not all(k.arg for k in call.keywords):
+        raise UndecidedSignal(f"the decorator {ast.unparse(call)} takes unknown arguments")
+    positional = [compute_constant(a, scope.look) for a in call.args]
+    named = {str(k.arg): compute_constant(k.value, scope.look) for k in call.keywords}
+    try:
+        bound = inspect.signature(maker).bind(*positional, **named)
+    except TypeError as error:
+        raise UndecidedSignal(str(error)) from error
+    bound.apply_defaults()
+    if any(is_mutable(v) or holds_mutable(v) for v in bound.arguments.values()):
+        raise UndecidedSignal(f"what the decorator {ast.unparse(call)} takes may be changed")
+    return dict(bound.arguments)
 
 
 def _last_name(node: ast.expr) -> str | None:
