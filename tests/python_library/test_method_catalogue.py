@@ -26,6 +26,7 @@ _SPOILS = "the owner is taken to be changed in any way"
 _C_MODULE = "a function of a C module that is imported by name is taken to do anything"
 UNKNOWN: dict[tuple[str, str], str] = {
     ("column", "cumcount"): "a Series has no such method",
+    ("function", "pyspark.sql.types.Row"): "tables are not made of it",
     **{("object", n): _SPOILS for n in ("clear", "discard", "reverse", "sort", "union")},
     **{
         ("function", f"_heapq.{n}"): _C_MODULE

@@ -232,3 +232,31 @@ def level(x: float | None) -> str:
 def parts(s):
     """A struct."""
     return None if s is None else (len(s), s.strip())
+
+
+TAG, SPACES = re.compile("<[^>]+>"), re.compile(r"\s+")
+
+
+def plain_text(s):
+    if s is None:
+        return ""
+    return SPACES.sub(" ", TAG.sub(" ", s)).strip().lower()
+
+
+def filled_in(s, v):
+    return f"{s}/{v:03d}" if s and v is not None and 0 <= v < 100 else None
+
+
+def years_old(d):
+    if d is None:
+        return None
+    return 2024 - d.year - ((d.month, d.day) > (6, 30))
+
+
+def written_out(s):
+    names = dict(de="France", fr="France")  # noqa: C408
+    names.update({"de": "Germany"})
+    for code, name in {"de": names["de"], "it": "Italy"}.items():
+        if s == code:
+            return name
+    return None

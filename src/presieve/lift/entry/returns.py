@@ -58,6 +58,7 @@ from presieve.lift.values.symbolic import (
     NoneV,
     Scalar,
     TableV,
+    TagV,
     Traits,
     TupleV,
     Value,
@@ -193,7 +194,7 @@ def _has_no_row(e: Exit) -> bool:
 def _cells(m: SymbolicMachine, value: Value, returns: Returns, node: ast.AST) -> tuple[Value, ...]:
     """Return the returned value for each declared column."""
     names = tuple(c.name for c in returns.columns)
-    value = without_tag(value)
+    value = _fields_of_row(m, without_tag(value), names, node)
     match value:
         case returned if is_tagged(returned):
             pass
@@ -229,6 +230,23 @@ def _cells(m: SymbolicMachine, value: Value, returns: Returns, node: ast.AST) ->
         raise m.decline("return-shape", reason, node)
     wanted = "a table of one row" if returns.table else f"{len(names)} value(s)"
     raise m.decline("return-shape", f"{describe(value)} is returned, {wanted} is declared", node)
+
+
+def _fields_of_row(
+    m: SymbolicMachine, value: Value, names: tuple[str, ...], node: ast.AST
+) -> Value:
+    """Return a ``Row`` as a tuple; other values as they are. It must have the declared fields in
+    their order: Spark takes it as a tuple with Arrow, and its fields by their names without.
+    """
+    match value:
+        case TupleV((TagV(cls, fields, _), *items)) if issubclass(cls, tuple):
+            if fields != names:
+                reason = (
+                    f"a Row of {', '.join(fields)} is returned, {', '.join(names)} are declared"
+                )
+                raise m.decline("return-shape", reason, node)
+            return TupleV(tuple(items))
+    return value
 
 
 def _by_name(

@@ -36,6 +36,7 @@ from presieve.lift.models.builtins import (
     sets,
     strings,
     user_records,
+    written_texts,
 )
 from presieve.lift.models.builtins.arithmetic import binary, unary
 from presieve.lift.models.builtins.comparisons import POSITIVE, boolean, compare, truth
@@ -194,7 +195,7 @@ def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
         case ast.NamedExpr():
             return _assign_expression(m, node, flow)
         case ast.JoinedStr():
-            return strings.format_text(m, node, flow)
+            return written_texts.format_text(m, node, flow)
         case ast.ListComp() if (of_rows := lists_of_rows.comprehension(m, node, flow)) is not None:
             return of_rows
         case ast.ListComp() | ast.DictComp():

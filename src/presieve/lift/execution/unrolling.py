@@ -78,7 +78,9 @@ def _elements(m: SymbolicMachine, node: ast.expr, flow: Flow, watched: Watched) 
             case ast.Call(function, [of], []) if _is_pairwise(m, function, flow):
                 certain = _certain(_elements(m, of, flow, watched), "pairwise")
                 return [TupleV(pair) for pair in pairwise(certain)]
-            case ast.Call(ast.Attribute(ast.Name() | ast.Attribute() as owner, part), [], []):
+            case ast.Call(
+                ast.Attribute(ast.Name() | ast.Attribute() | ast.Dict() as owner, part), [], []
+            ):
                 if part in ("items", "keys", "values"):
                     value = m.evaluate(owner, flow)
                     entries = _pairs(m, flow, value)

@@ -51,6 +51,11 @@ def is_own_module(name: str | None) -> bool:
     return (name or "").partition(".")[0] not in _LIBRARIES and name not in _OURS
 
 
+def is_named_tuple(cls: type) -> bool:
+    """Return whether a class is one of named tuples."""
+    return issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
 def is_generated(function: object) -> bool:
     """Return whether Python generated the function, for a dataclass or a named tuple."""
     code = getattr(function, "__code__", None)

@@ -18,7 +18,7 @@ from presieve.errors import DeclineSignal, Span
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Scope, Term, Var, literal_value
 from presieve.lift.python.shipped import attribute
-from presieve.lift.python.shipping import is_generated
+from presieve.lift.python.shipping import is_generated, is_named_tuple
 from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, ArrowV, BatchV, CellV
 from presieve.lift.values.whole_columns import FrameV, PartV, SeriesV, VectorV, WholeV
 from presieve.semantics.smart_constructors import ite
@@ -482,11 +482,13 @@ def mixed_types_signal(reason: str) -> DeclineSignal:
 
 
 def without_tag(value: Value) -> Value:
-    """Return a named tuple as a plain tuple; everything else as it is."""
+    """Return a named tuple as a plain tuple; everything else as it is, also a ``Row`` of pyspark,
+    in which ``in`` and ``[]`` find names.
+    """
     match value:
-        case TupleV((TagV(cls, _, _), *items)) if issubclass(cls, tuple):
+        case TupleV((TagV(cls, _, _), *items)) if is_named_tuple(cls):
             return TupleV(tuple(items))
-        case OptTupleV(present, (TagV(cls, _, _), *items)) if issubclass(cls, tuple):
+        case OptTupleV(present, (TagV(cls, _, _), *items)) if is_named_tuple(cls):
             return OptTupleV(present, tuple(items))
     return value
 

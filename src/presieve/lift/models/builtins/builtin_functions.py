@@ -20,11 +20,12 @@ from presieve.lift.models.builtins import (
     regular_expressions,
     sets,
     strings,
+    written_texts,
 )
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
 from presieve.lift.models.pandas import top_k
 from presieve.lift.models.pandas.timestamps import CALENDAR
-from presieve.lift.models.registry import function
+from presieve.lift.models.registry import ANY, function
 from presieve.lift.python.names import module, scalar_constant
 from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, BatchV
 from presieve.lift.values.join_values import merge
@@ -115,10 +116,10 @@ def make_set(call: ModelCall) -> Value:
     raise call.decline("unknown-call", f"a set of {describe(args[0])}")
 
 
-@function("builtins.dict", arguments=0)
-def make_dict(_: ModelCall) -> Value:
-    """``dict()``, which is empty."""
-    return DictV((), ())
+@function("builtins.dict", arguments=0, keywords=ANY)
+def make_dict(call: ModelCall) -> Value:
+    """``dict()``, which is empty, and ``dict(a=.., b=..)``."""
+    return DictV(tuple(call.named), tuple(call.named.values()))
 
 
 @function("builtins.int", arguments=1)
@@ -161,7 +162,7 @@ def make_bool(call: ModelCall) -> Value:
 @function("builtins.str", arguments=1)
 def make_str(call: ModelCall) -> Value:
     """``str`` of a string, an integer, a boolean or None."""
-    return strings.write_as_text(call.m, call.flow, call.args[0])
+    return written_texts.write_as_text(call.m, call.flow, call.args[0])
 
 
 @function("datetime.date", "datetime.datetime", "pandas.Timestamp")

@@ -11,7 +11,7 @@ from presieve.ir.ops import app
 from presieve.ir.sorts import DATE, STRING, TIMESTAMP_NTZ, Sort
 from presieve.ir.terms import Op, Term, int_lit, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMachine
-from presieve.lift.models.builtins.strings import concatenate_texts
+from presieve.lift.models.builtins.written_texts import concatenate_texts
 from presieve.lift.models.registry import method
 from presieve.lift.values.symbolic import DaysV, Scalar, Value, constant_of
 from presieve.semantics.smart_constructors import apply_function, fold_constants

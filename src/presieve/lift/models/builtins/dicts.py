@@ -16,7 +16,7 @@ import collections
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, INT, STRING, Sort, strip
-from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term
+from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, string_lit
 from presieve.lift.execution import dynamic_keys, heap, outer_containers
 from presieve.lift.execution.count_fields import rows_of
 from presieve.lift.execution.heap import Item
@@ -227,14 +227,18 @@ def make_counter(call: ModelCall) -> Value:
     return counter
 
 
-@method(MapV, "update", arguments=1, statement=True, owner=reference)
+@method(DictV | MapV, "update", arguments=1, statement=True, owner=reference)
 def update(call: ModelCall, owner: RefV) -> Value | None:
-    """``counter.update(items)`` of a list or dict that is written out."""
+    """``d.update({...})`` of a dict that is written out; ``counter.update`` also of a list."""
     m, flow, (of,) = call.m, call.flow, call.args
-    missing = getattr(flow.dereference(owner), "missing", None)
-    if missing is None or missing.cls is not collections.Counter:
+    contents, missing = flow.dereference(of), getattr(flow.dereference(owner), "missing", None)
+    if missing is not None and missing.cls is collections.Counter:
+        _update(m, flow, owner, contents)
+        return NONE
+    if not isinstance(contents, DictV):
         return None
-    _update(m, flow, owner, flow.dereference(of))
+    for name, new_item in zip(contents.names, contents.items, strict=True):
+        heap.store(m, flow, Item(owner, Scalar(string_lit(name)), new_item))
     return NONE
 
 

@@ -9,31 +9,27 @@ reference, "Text Sequence Type".
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Callable
 from functools import partial
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import BOOL, INT, STRING, Sort
-from presieve.ir.terms import TRUE, App, Lit, Op, Scope, Term, int_lit, string_lit
-from presieve.ir.walk import variables
+from presieve.ir.sorts import INT, STRING
+from presieve.ir.terms import TRUE, App, Lit, Op, Term, int_lit, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMachine
 from presieve.lift.models.builtins import composite_values
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.models.builtins.regular_expressions import words_of
-from presieve.lift.models.registry import method
+from presieve.lift.models.builtins.written_texts import concatenate_texts, fill_fields, fill_form
+from presieve.lift.models.registry import ANY, method
 from presieve.lift.python.names import as_constant
 from presieve.lift.values.symbolic import (
     FindingsV,
     ListV,
-    NoneV,
     Scalar,
     SplitV,
     TupleV,
     Value,
     constant_of,
-    describe,
 )
 from presieve.semantics import preimages
 from presieve.semantics.function_meanings import WHITESPACE
@@ -41,8 +37,6 @@ from presieve.semantics.preimages import of_arguments, spell_as, two_valued
 from presieve.semantics.smart_constructors import (
     apply_function,
     fold_constants,
-    get,
-    is_none,
     ite,
     or_,
 )
@@ -59,11 +53,6 @@ _PLACES = {
 }
 _CASES = {"upper": Op.TEXT_UPPER, "lower": Op.TEXT_LOWER}
 _STRIPS = {"strip": Op.TEXT_STRIP, "lstrip": Op.TEXT_LSTRIP, "rstrip": Op.TEXT_RSTRIP}
-_WRITTEN: dict[Sort, Callable[[Term], Term]] = {
-    STRING: lambda text: text,
-    INT: lambda number: apply_function(Op.TEXT_OF_INT, number),
-    BOOL: lambda truth: ite(truth, string_lit("True"), string_lit("False")),
-}
 
 
 def _text(call: ModelCall, owner: Value) -> Scalar | None:
@@ -332,6 +321,15 @@ def _part_of_two(m: SymbolicMachine, flow: Flow, parts: SplitV, place: int) -> S
     return Scalar(ite(cut, before if place == 0 else after, parts.text))
 
 
+@text_method("format", keywords=ANY)
+def fill_in(call: ModelCall, text: Scalar) -> Scalar | None:
+    """``"{}-{name}".format(a, name=b)`` of texts and integers."""
+    form = constant_of(text, STRING)
+    if not isinstance(form, str):
+        return None
+    return fill_fields(call.m, call.flow, form, call.args, call.named)
+
+
 @text_method("join", arguments=1)
 def join_texts(call: ModelCall, text: Scalar) -> Value | None:
     """``text.join([a, b])`` of texts that are written out, and ``text.join(other.split())``."""
@@ -366,7 +364,7 @@ def sum_of(operation: Operation) -> Scalar | None:
     if isinstance(op, ast.Mult):
         return _repeat(left, right) or _repeat(right, left)
     if isinstance(op, ast.Mod):
-        return _fill_form(m, flow, left, right)
+        return fill_form(m, flow, left, right)
     texts = all(isinstance(v, Scalar) and v.base == STRING for v in (left, right))
     if not texts or not isinstance(op, ast.Add):
         return None
@@ -374,100 +372,11 @@ def sum_of(operation: Operation) -> Scalar | None:
     return concatenate_texts(a, b)
 
 
-def _fill_form(m: SymbolicMachine, flow: Flow, form: Value, values: Value) -> Scalar | None:
-    """Evaluate ``"%s-%02d" % (a, b)`` of texts and integers; None for other forms."""
-    text = constant_of(form, STRING)
-    if not isinstance(text, str):
-        return None
-    items = list(values.items) if isinstance(values, TupleV) else [values]
-    signs = re.findall(r"%(0\d+d)|%(.)|([^%]+)", text, re.DOTALL)
-    if sum(not other for *_, other in signs) != len(items):
-        return None
-    formatted_text = Scalar(string_lit(""))
-    for zeros, sign, other in signs:
-        if other:
-            part = Scalar(string_lit(other))
-        elif sign == "s":
-            part = write_as_text(m, flow, items.pop(0))
-        elif zeros or sign == "d":
-            part = write_number(m, flow, items.pop(0), zeros or "d")
-        else:
-            return None
-        formatted_text = concatenate_texts(formatted_text, part)
-    return formatted_text
-
-
 def _repeat(text: Value, times: Value) -> Scalar | None:
     part, number = constant_of(text, STRING), constant_of(times, INT)
     if not isinstance(part, str) or type(number) is not int or len(part) * number > _LONGEST:
         return None
     return Scalar(string_lit(part * number))
-
-
-def concatenate_texts(a: Scalar, b: Scalar) -> Scalar:
-    """Concatenate two texts."""
-    if a.term == string_lit(""):
-        return b
-    return a if b.term == string_lit("") else _apply(Op.TEXT_CONCAT, a.term, b.term)
-
-
-def write_as_text(m: SymbolicMachine, flow: Flow, value: Value) -> Scalar:
-    """Evaluate ``str(value)`` of a text, an integer, a truth value or None."""
-    forced = m.force(value, flow)
-    none = string_lit("None")
-    if isinstance(forced, NoneV):
-        return Scalar(none)
-    if isinstance(forced, Scalar) and forced.base in _WRITTEN:
-        if _may_be_double(forced):
-            reason = (
-                "str() of an integer that pandas may hold as a double, because another row of the"
-                " group has a NULL there: use int(...)"
-            )
-            raise DeclineSignal("unsupported-operation", reason)
-        term = get(forced.term)
-        shown = _WRITTEN[forced.base](term)
-        return Scalar(ite(is_none(forced.term), none, shown))
-    raise DeclineSignal("unsupported-operation", f"str() of {describe(value)} is not read")
-
-
-def _may_be_double(value: Scalar) -> bool:
-    """Whether an integer may be held as a double: one of a column that may hold NULL, after a test
-    that it is there. A key is NULL in all rows or in none.
-    """
-    if value.base != INT or not value.traits.numpy or value.traits.wide:
-        return False
-    return any(v.scope is not Scope.KEY for v in variables(value.term))
-
-
-def format_text(m: SymbolicMachine, node: ast.JoinedStr, flow: Flow) -> Scalar:
-    """Evaluate an f-string whose values are formatted as by ``str``."""
-    formatted_text = Scalar(string_lit(""))
-    for part in node.values:
-        match part:
-            case ast.FormattedValue(value, -1 | 115, None):
-                shown = write_as_text(m, flow, m.evaluate(value, flow))
-            case ast.FormattedValue(value, -1, ast.JoinedStr([ast.Constant(str() as form)])):
-                shown = write_number(m, flow, m.evaluate(value, flow), form)
-            case ast.Constant(str() as text):
-                shown = Scalar(string_lit(text))
-            case _:
-                reason = "a format, as in f'{x:.2f}', is not read"
-                raise DeclineSignal("unsupported-expression", reason)
-        formatted_text = concatenate_texts(formatted_text, shown)
-    return formatted_text
-
-
-def write_number(m: SymbolicMachine, flow: Flow, value: Value, form: str) -> Scalar:
-    """Evaluate ``f"{value:05d}"`` of an integer: its digits with leading zeros."""
-    zeros = re.fullmatch(r"0(\d{1,3})d?", form)
-    number = m.scalar(flow, value)
-    if number.base != INT or number.traits.numpy or (zeros is None and form != "d"):
-        reason = "a format, as in f'{x:.2f}', is not read"
-        raise DeclineSignal("unsupported-expression", reason)
-    digits = apply_function(Op.TEXT_OF_INT, number.term)
-    return (
-        Scalar(digits) if zeros is None else _apply(Op.TEXT_ZFILL, digits, int_lit(int(zeros[1])))
-    )
 
 
 # --- slices ---------------------------------------------------------------------------------------

@@ -20,9 +20,10 @@ from presieve.lift.execution.heap import box_contents, new
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.builtins import sets
 from presieve.lift.models.registry import ANY, function
-from presieve.lift.python.names import as_constant
+from presieve.lift.python.names import as_constant, resolve_object
 from presieve.lift.python.record_classes import kind_of
 from presieve.lift.python.shipped import attribute as class_attribute
+from presieve.lift.python.shipping import is_named_tuple
 from presieve.lift.values.symbolic import (
     DictV,
     Known,
@@ -104,6 +105,17 @@ def _default_value(m: SymbolicMachine, field: dataclasses.Field[object]) -> Valu
     return empty_container
 
 
+@function("pyspark.sql.types.Row", arguments=0, keywords=ANY)
+def row_of_fields(call: ModelCall) -> Value | None:
+    """``Row(name=value, ..)`` as a struct that is returned."""
+    names = tuple(call.named)
+    if not names or any(n in dir(tuple) or n in ("asDict", "__fields__") for n in names):
+        return None
+    row = resolve_object("pyspark.sql.types.Row")
+    assert isinstance(row, type)
+    return TupleV((TagV(row, names, fixed=True), *call.named.values()))
+
+
 # --- fields and methods -------------------------------------------------------------------------
 
 
@@ -167,9 +179,10 @@ def method(call: ModelCall, owner: Value) -> Value | None:
     if record is None:
         return None
     tag = _tag(record)
-    if name == "_replace" and issubclass(tag.cls, tuple) and not args:
+    if name == "_replace" and is_named_tuple(tag.cls) and not args:
         return _replace_fields(call, record)
-    if name == "_asdict" and issubclass(tag.cls, tuple) and not args and not named:
+    to_dict = "_asdict" if is_named_tuple(tag.cls) else "asDict"
+    if name == to_dict and issubclass(tag.cls, tuple) and not args and not named:
         return DictV(tag.names, record.items[1:])
     if name in tag.names:
         raise call.decline("unknown-call", f"the field {name} is called")
