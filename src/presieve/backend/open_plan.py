@@ -46,7 +46,7 @@ from presieve.backend.unpushed_functions import notes
 from presieve.dataflow.libraries import Effects
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption
-from presieve.ir.sorts import BOOL, INT, strip
+from presieve.ir.sorts import BOOL, COMPOSITES, INT, strip
 from presieve.ir.terms import Term, Var
 from presieve.lift.forms import Pure
 from presieve.records import replace
@@ -432,7 +432,8 @@ def _is_of_batches(site: SiteProblem, about: Iterable[Var]) -> bool:
     if site.opaque and boundary.single and boundary.kind != "Project":
         return True
     batches = boundary.kind in MAPS or any(call.whole for call in boundary.calls)
-    return batches and any(strip(v.sort) in (INT, BOOL) for v in about)
+    sorts = [strip(v.sort) for v in about]
+    return batches and any(s in (INT, BOOL) or isinstance(s, COMPOSITES) for s in sorts)
 
 
 @or_declined

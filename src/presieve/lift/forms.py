@@ -87,16 +87,19 @@ class ColumnsFunction(Struct, frozen=True):
     It returns one Series, with one element for each row. ``batches``: its one parameter is an
     iterator of such Series, or of tuples of them if there are several columns, and it yields
     Series. The columns it reads are the keys of the request, as in :class:`RowFunction`.
+    ``by_column``: each field of a struct is converted by itself, as in :class:`RowsFunction`.
     """
 
     columns: tuple[str, ...] = ()
     batches: bool = False
+    by_column: bool = False
 
 
 class RowsFunction(Struct, frozen=True):
     """A function from a table to a table of its own rows, or some of them, changed one by one: of
     ``applyInPandas``, with ``batches`` of ``mapInPandas`` or ``mapInArrow`` (``arrow``).
-    ``takes_key``: the key of a group comes first. ``by_column``: each column of a batch is
+    ``takes_key``: the key of a group comes first; ``key`` are its columns if each row of the group
+    has their very values, as columns of doubles have not. ``by_column``: each column of a batch is
     converted to pandas by itself, as before Spark 4.2, and not all of them as one struct.
     """
 
@@ -104,6 +107,7 @@ class RowsFunction(Struct, frozen=True):
     batches: bool = False
     arrow: bool = False
     by_column: bool = False
+    key: tuple[str, ...] = ()
 
 
 class StateClass(Struct, frozen=True):

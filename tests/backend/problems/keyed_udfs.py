@@ -78,3 +78,30 @@ def numbered(pdf):
 
 def sampled(pdf):
     return pdf.sample(1)
+
+
+RATES = {"a": (2.0, 1.0), "b": (0.5, 0.0)}
+
+
+def rated_by_key(key, pdf):
+    factor, shift = RATES.get(key[0], (1.0, 0.0))
+    pdf["score"] = pdf["score"] * factor + shift
+    return pdf[["team", "score", "v", "level"]]
+
+
+def raised_by_key(key, pdf):
+    (team,) = key
+    pdf["score"] = pdf["score"] + (1.0 if team == "a" else 0.0)
+    return pdf
+
+
+def marked_by_number(key, pdf):
+    v = key[0]
+    pdf["score"] = pdf["score"] + (1.0 if v == 7 else 0.0)
+    return pdf
+
+
+def compared_with_the_group(key, pdf):
+    factor, _ = RATES.get(key[0], (1.0, 0.0))
+    pdf["score"] = pdf["score"] * factor - pdf["score"].max()
+    return pdf

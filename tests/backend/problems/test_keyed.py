@@ -59,6 +59,38 @@ def test_a_column_of_the_keys_name_is_not_enough(tables: Tables, name: str) -> N
     assert untouched(groups.filter("team = 'a'")).declined
 
 
+BY_ROW = [
+    ("rated_by_key", "score > 150 AND level = 'ERROR'", "level = 'ERROR'"),
+    ("rated_by_key", "score > 150", "team = 'a'"),
+    ("raised_by_key", "score = 91", "team = 'a'"),
+    ("raised_by_key", "level IS NULL OR v > 3", "v > 3"),
+]
+
+
+@pytest.mark.parametrize(("name", "where", "part"), BY_ROW)
+def test_functions_that_treat_rows_by_the_key(
+    tables: Tables, name: str, where: str, part: str
+) -> None:
+    """Each row has the values of the key of its group."""
+    groups = tables.strange.groupBy("team").applyInPandas(getattr(keyed_udfs, name), SCHEMA)
+    assert part in rewritten(groups.filter(where)).prefilter
+    ordered = tables.plain.groupBy("team").applyInPandas(getattr(keyed_udfs, name), SCHEMA)
+    rewritten(ordered.filter(where))
+
+
+def test_rows_that_are_compared_with_their_group(tables: Tables) -> None:
+    groups = tables.strange.groupBy("team").applyInPandas(
+        keyed_udfs.compared_with_the_group, SCHEMA
+    )
+    untouched(groups.filter("level = 'ERROR' AND score > -5"))
+
+
+def test_doubles_are_no_keys_of_rows(tables: Tables) -> None:
+    """Spark puts 0.0 and -0.0 into one group."""
+    groups = tables.strange.groupBy("score").applyInPandas(keyed_udfs.marked_by_number, SCHEMA)
+    untouched(groups.filter("level = 'ERROR' AND score > -5"))
+
+
 def test_a_key_that_is_changed_in_place(tables: Tables) -> None:
     groups = tables.strange.groupBy("team").applyInPandas(keyed_udfs.renamed_key, SCHEMA)
     report = rewritten(groups.filter("team = 'a'"))

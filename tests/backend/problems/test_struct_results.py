@@ -55,6 +55,8 @@ BELOW = [
     ("label", "r.double IS NOT NULL", "false"),
     ("by_name", "r.kind = 'high'", HIGH),
     ("by_name", "r.number IS NULL", "v IS NULL"),
+    ("as_row", "r.kind = 'high'", HIGH),
+    ("as_row", "r.double IS NULL", "v IS NULL"),
 ]
 
 
@@ -70,6 +72,22 @@ def test_a_filter_on_a_field_goes_below(
     assert rewritten(df.filter(where)).prefilter == below
     aside = df.select("id", "r.kind", "r.number", "r.double")
     assert rewritten(aside.filter(where.replace("r.", ""))).prefilter == below
+
+
+@ARROW
+def test_a_function_of_texts_of_which_not_all_is_read(values: DataFrame, arrow: bool) -> None:
+    """Each text is made by itself, with Arrow, too; other values of a batch are converted together,
+    so that a value of another class decides about the others.
+    """
+    df = with_r(values, udfs.of_text, arrow=arrow, schema="kind string, text string")
+    if not arrow or not is_before("4.1"):
+        assert rewritten(df.filter("r.kind = 'read'")).prefilter == "v IS NOT NULL"
+        assert rewritten(df.filter("r.kind = 'x' OR r.text = 'x'")).prefilter == "v IS NOT NULL"
+    numbers = with_r(values, udfs.of_text, arrow=arrow, schema="kind string, text int")
+    if arrow:
+        untouched_or_failing(numbers.filter("r.kind = 'read'"))
+    else:
+        assert rewritten(numbers.filter("r.kind = 'read'")).prefilter == "v IS NOT NULL"
 
 
 @ARROW
@@ -100,6 +118,7 @@ def test_the_same_condition_on_what_goes_in_keeps_other_rows(
 
 
 LEFT = {
+    "as_row_in_another_order": "return-shape",
     "listed": "return-shape",
     "too_short": "return-shape",
 }
@@ -107,7 +126,7 @@ LEFT = {
 
 @pytest.mark.parametrize("name", LEFT)
 def test_what_spark_would_not_take_as_it_is(values: DataFrame, name: str) -> None:
-    """Spark takes lists without Arrow only."""
+    """Spark takes lists without Arrow only, and a Row by its names or by its order."""
     df = with_r(values, getattr(udfs, name), arrow=False).filter("id < 0 OR r.kind = 'some'")
     boundary = untouched_or_failing(df)
     assert boundary.declined[0].code == LEFT[name]

@@ -57,7 +57,7 @@ from presieve.lift.python.receivers import split_receiver
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
 from presieve.semantics.assumptions import RESULT_FITS
-from presieve.semantics.types import SchemaColumn
+from presieve.semantics.types import SchemaColumn, is_key_type
 
 
 class LiftedBoundary(Struct, frozen=True):
@@ -183,8 +183,6 @@ class _Functions(Struct, frozen=True):
         """Lift a scalar UDF for the rows for which it is known, if nobody would miss a call of it.
         Raises :class:`DeclineSignal`.
         """
-        if call.fields:
-            raise DeclineSignal("return-type", f"{call.name} returns a struct")
         loaded = self._load(call)
         function, receiver = split_receiver(loaded)
         if call.whole or not isinstance(function, FunctionType):
@@ -208,6 +206,7 @@ class _Functions(Struct, frozen=True):
             batches=is_map or call.streamed,
             arrow=call.arrow,
             by_column=self.gateway.version.by_column,
+            key=_key_of_rows(boundary),
         )
         single = replace(boundary, keys=tuple(a.id for a in boundary.inputs), single=True)
         names = read_names(single)
@@ -291,7 +290,8 @@ class _Functions(Struct, frozen=True):
         by_id = {a.id: a.name for a in self.boundary.inputs}
         arguments = tuple(by_id[i] for i in call.arguments)
         if call.whole:
-            return ColumnsFunction(arguments, call.streamed)
+            by_column = self.gateway.version.by_column
+            return ColumnsFunction(arguments, call.streamed, by_column)
         if self.boundary.kind == "Project":
             return RowFunction(arguments, call.arrow, self.setting.safely)
         if self.boundary.kind == "Aggregate":
@@ -312,6 +312,13 @@ class _Functions(Struct, frozen=True):
         by_id = {a.id: a for a in self.boundary.inputs}
         read = dict.fromkeys([*call.arguments, *(k.id for k in self.names.keys)])
         return tuple(schema_column(by_id[i]) for i in read)
+
+
+def _key_of_rows(boundary: Boundary) -> tuple[str, ...]:
+    """Return the columns of a group's key whose values each row has; none if there are others."""
+    by_id = {a.id: a for a in boundary.inputs}
+    columns = [by_id[k] for k in boundary.keys]
+    return tuple(a.name for a in columns) if all(is_key_type(a.type) for a in columns) else ()
 
 
 def _with_row_flag(

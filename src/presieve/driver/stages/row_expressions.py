@@ -32,7 +32,7 @@ from presieve.lift.values.ranges import column_ranges
 from presieve.records import replace
 from presieve.semantics.assumptions import OPTIONAL
 from presieve.semantics.smart_constructors import get, or_
-from presieve.semantics.types import SchemaColumn
+from presieve.semantics.types import SchemaColumn, display_result_type
 from presieve.sql.catalyst_values import ValueOf
 
 
@@ -106,6 +106,10 @@ def _texts(call: RowCall, lifted: Lifted) -> RowTexts:
         for o in fold.outputs
         if o.name != call.row
     }
+    unread = [a for a in call.outputs if a.name not in generated]
+    if unread:
+        reason = f"column {unread[0].name} is {display_result_type(unread[0].type)}"
+        raise DeclineSignal("return-type", reason)
     outputs = tuple(generated[a.name] for a in call.outputs)
     if not call.row:
         return RowTexts(outputs)

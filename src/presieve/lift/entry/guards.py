@@ -53,25 +53,23 @@ def lift_guards(
     guards.run(source.node.body, Flow(parameter_values(m, function, inputs)))
     returns = Returns(attempt.request.returns, False, False, False, attempt.row_form)
     exits = [e for e in m.frame.exits if e.kind is ExitKind.RETURN]
-    known_outputs: list[tuple[Term, Output]] = []
+    known_outputs: list[tuple[Term, tuple[Output, ...]]] = []
     for e in exits:
         before = m.checkpoint()
         try:
-            (path_output,), assumptions = outputs(m, [e], returns)
+            path_outputs, assumptions = outputs(m, [e], returns)
             m.columns.add_assumptions(assumptions)
-            known_outputs.append((and_(*e.flow.conds), path_output))
+            known_outputs.append((and_(*e.flow.conds), path_outputs))
         except DeclineSignal as signal:
             m.rollback(before)
             guards.declined = guards.declined or signal
-    term, is_known = _merge_known(known_outputs)
-    raises = m.join_raise_conditions()
-    if term is None or any(v.scope is not Scope.KEY for v in variables(term, is_known, raises)):
+    merged, is_known = _merge_known(known_outputs)
+    raises, roots = m.join_raise_conditions(), (is_known, *(o.term for o in merged))
+    if not merged or any(v.scope is not Scope.KEY for v in variables(*roots, raises)):
         raise guards.declined or m.decline("early-return", "nothing is returned", source.node)
-    column = attempt.request.returns[0]
-    merged_output = Output(column.name, term.sort, column.type, term, returns.checked)
     span = source.span(source.node)
     name = source.node.name
-    fold = Fold(name, columns.columns(), columns.keys(), (), (merged_output,), FALSE, raises, span)
+    fold = Fold(name, columns.columns(), columns.keys(), (), merged, FALSE, raises, span)
     return replace(collect_lifted(columns, fold, source.text), known=is_known)
 
 
@@ -79,15 +77,17 @@ def _check_batches(m: SymbolicMachine, attempt: LiftAttempt, function: FunctionT
     """Decline if the other rows of a batch may affect how a result is converted. Arrow takes the
     results of a batch as values of the declared type; if one of them is not, it first converts all
     of them to something else (``worker.py``, ``pa.array(converted).cast``): all of them have to be
-    of the type's own class. Strings are made of results one by one before that.
+    of the type's own class. Strings are made of results one by one before that, in structs, too; of
+    other fields of structs nothing is known.
     """
-    form, column = attempt.row_form, attempt.request.returns[0]
-    if not form.arrow or column.type == "string":
+    form, returns = attempt.row_form, attempt.request.returns
+    if not form.arrow or all(c.type == "string" for c in returns):
         return
     schema = {c.name: c for c in attempt.request.schema}
     names = (p.name for p in parameters(function))
     inputs = [(n, schema[c]) for n, c in zip(names, form.columns, strict=False)]
-    if not fits(classes_of_results(m.source.node, inputs, m.names), column):
+    is_struct = len(returns) > 1
+    if is_struct or not fits(classes_of_results(m.source.node, inputs, m.names), returns[0]):
         reason = "with Arrow, what is not read might decide how the results of other rows come"
         raise DeclineSignal("return-type", reason)
 
@@ -108,13 +108,17 @@ def _add_flag(lifted: Lifted, name: str, condition: Term) -> tuple[Lifted, Var]:
     return replace(lifted, fold=fold), output_var(flag.name, flag.sort)
 
 
-def _merge_known(known_outputs: list[tuple[Term, Output]]) -> tuple[Term | None, Term]:
-    """Return the result where it is known, and the condition under which it is known."""
-    if not known_outputs:
-        return None, FALSE
+def _merge_known(
+    known_outputs: list[tuple[Term, tuple[Output, ...]]],
+) -> tuple[tuple[Output, ...], Term]:
+    """Return the outputs where they are known, and the condition under which they are known."""
     reached = [condition for condition, _ in known_outputs]
-    term = merge_choices(reached[:-1], [output.term for _, output in known_outputs], ite)
-    return term, or_(*reached)
+    by_column = zip(*(path_outputs for _, path_outputs in known_outputs), strict=True)
+    merged = (
+        replace(column[0], term=merge_choices(reached[:-1], [o.term for o in column], ite))
+        for column in by_column
+    )
+    return tuple(merged), or_(*reached)
 
 
 class _Guards:

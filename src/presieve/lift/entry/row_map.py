@@ -11,7 +11,7 @@ same for all. Each row is lifted as a group of one row, whose key it is.
 ``out`` is a function of the row only if none of its values depends on the other rows of a batch:
 the code must not reduce anything, and the types that pandas chooses for a whole batch must not
 matter. Integers with a NULL among them become doubles, so a nullable ``bigint`` is assumed to be
-exact as a double; columns of arrays, maps and structs, in which the same may happen, are declined.
+exact as a double; columns of arrays, maps and structs in which the same may happen are declined.
 The batches of ``mapInPandas`` are structs, which pyspark converts as a whole: if one of their
 fields is a string or a decimal, integers with a NULL among them become pandas' extension types
 (``Int64``). These are exact, but a comparison with ``pandas.NA`` is neither true nor false, so such
@@ -19,7 +19,8 @@ columns may only be passed on, and tested for missing values. Before Spark 4.2 e
 converted by itself (``ArrowStreamPandasUDFSerializer.arrow_to_pandas``).
 
 A scalar pandas UDF gives its elements to the rows by position, whatever their labels, so they must
-be those of all rows in the order of the batch. Each of its columns is converted by itself.
+be those of all rows in the order of the batch. Each of its columns is converted by itself, and a
+struct like a batch (:mod:`presieve.lift.entry.struct_tables`).
 
 Sources, pyspark 4.3.0: ``worker.py``, ``SQL_MAP_PANDAS_ITER_UDF``, ``SQL_GROUPED_MAP_PANDAS_UDF``
 and its iterator form, ``SQL_SCALAR_PANDAS_UDF`` and its iterator form: None and NaN both become
@@ -38,6 +39,7 @@ from presieve.ir.sorts import BOOL, FLOAT, INT, Decimal, Option, strip
 from presieve.ir.terms import TRUE, Scope, Term
 from presieve.ir.walk import variables
 from presieve.lift.entry.attempt import LiftAttempt, collect_lifted
+from presieve.lift.entry.struct_tables import SpreadArguments, spread_structs
 from presieve.lift.entry.yielded_tables import result_of_yield, table_of
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Flow, SymbolicMachine
@@ -50,15 +52,21 @@ from presieve.lift.python.names import own_names, parameters
 from presieve.lift.python.shipped import function_source
 from presieve.lift.values.arrow_values import ArrowColumnV, BatchV
 from presieve.lift.values.columns import BesideNull
-from presieve.lift.values.symbolic import Clash, TupleV, Unbound, Value, describe
-from presieve.lift.values.whole_columns import GIVEN, TABLE, FrameV, PartV, SeriesV, VectorV
+from presieve.lift.values.symbolic import Clash, KeyV, TupleV, Unbound, Value, describe
+from presieve.lift.values.whole_columns import TABLE, FrameV, PartV, VectorV
 from presieve.records import replace
 from presieve.semantics.assumptions import RESULT_FITS
 from presieve.semantics.smart_constructors import (
     nan_to_null,
     some,
 )
-from presieve.semantics.types import UNSUPPORTED, SchemaColumn, display_result_type, sort_of
+from presieve.semantics.types import (
+    UNSUPPORTED,
+    SchemaColumn,
+    display_result_type,
+    parts_of,
+    sort_of,
+)
 
 AS_NUMPY = {
     *("boolean", "tinyint", "smallint", "int", "bigint", UNSUPPORTED + "float", "double"),
@@ -81,16 +89,41 @@ def converted_by(types: Sequence[str], selected: Collection[int]) -> frozenset[i
 
 
 def _beside_null(form: RowsFunction, request: LiftRequest) -> BesideNull:
-    types = [c.type for c in request.schema]
     by_itself = not form.batches or form.arrow or form.by_column
-    if by_itself or AS_NUMPY.issuperset(types):
+    return "doubles" if by_itself else _beside_null_in(request.schema)
+
+
+def _beside_null_in(fields: Sequence[SchemaColumn]) -> BesideNull:
+    """Return what integers beside a NULL become in a struct with these fields."""
+    types = [c.type for c in fields]
+    if AS_NUMPY.issuperset(types):
         return "doubles"
     is_legacy = any(t == "string" or t.startswith("decimal(") for t in types)
     return "extension" if is_legacy else "unknown"
 
 
-_PASSED = (UNSUPPORTED + "float",)
-"""Types that are unknown here, but whose values come back one by one."""
+def _beside_null_of_arguments(form: ColumnsFunction, given: SpreadArguments) -> BesideNull:
+    """Return what integers beside a NULL become in the arguments: columns are converted by
+    themselves, structs as a whole.
+    """
+    if form.by_column:
+        return "doubles"
+    kinds = {_beside_null_in(table) for table in given.tables}
+    if len(given.arguments) > len(given.tables):
+        kinds.add("doubles")
+    return kinds.pop() if len(kinds) == 1 else "unknown"
+
+
+_PASSED = ("float", "double", "string")
+"""Types, also of parts of arrays, maps and structs, whose values come back one by one, whatever
+stands beside them in a batch.
+"""
+
+
+def _is_passed(type_: str) -> bool:
+    """Return whether values of a type that is unknown here come back one by one."""
+    name, parts = type_.removeprefix(UNSUPPORTED), parts_of(type_)
+    return name in _PASSED if parts is None else all(map(_is_passed, parts[1].values()))
 
 
 def lift_rows(attempt: LiftAttempt) -> Lifted:
@@ -107,8 +140,8 @@ def lift_rows(attempt: LiftAttempt) -> Lifted:
     table: Value = FrameV(names, TABLE)
     if form.arrow:
         table = BatchV(names, TRUE, table=not form.batches)
-    key = (Clash("the key of a group is not followed here"),) if form.takes_key else ()
-    flow = Flow(_bind_parameters(m, function, (*key, table)))
+    key: Value = KeyV(form.key) if form.key else Clash("this key of a group is not followed here")
+    flow = Flow(_bind_parameters(m, function, (key, table) if form.takes_key else (table,)))
     result, place = (result_of_yield if form.batches else _result_of_return)(m, flow, table)
     if isinstance(result, BatchV) and result.table == form.batches:
         expected = "RecordBatch: yield from table.to_batches()" if form.batches else "Table"
@@ -128,9 +161,12 @@ def lift_columns(attempt: LiftAttempt, names: tuple[str, ...]) -> Lifted:
     assert isinstance(form, ColumnsFunction)
     function = _plain_function(attempt.obj)
     source = function_source(function, generator=form.batches)
-    m = machine(function, source, attempt.tables(pandas=True, beside_null="doubles"))
+    given = spread_structs(request, names)
+    beside_null = _beside_null_of_arguments(form, given)
+    inner = replace(attempt, request=given.request)
+    m = machine(function, source, inner.tables(pandas=True, beside_null=beside_null))
     m.begin(Stage.AFTER)
-    arguments = tuple[Value, ...](SeriesV(name, GIVEN) for name in names)
+    arguments = given.arguments
     batch = arguments[0] if len(arguments) == 1 else TupleV(arguments)
     flow = Flow(_bind_parameters(m, function, (batch,) if form.batches else arguments))
     result, place = (result_of_yield if form.batches else _result_of_return)(m, flow, batch)
@@ -141,7 +177,8 @@ def lift_columns(attempt: LiftAttempt, names: tuple[str, ...]) -> Lifted:
         raise m.decline("return-shape", reason, place)
     with m.at(place):
         term = _pandas_value(m, vector, column)
-    return _make_row_fold(m, (Output(column.name, term.sort, column.type, term),), place)
+    output = Output(column.name, term.sort, column.type, term)
+    return given.restore(_make_row_fold(m, (output,), place), request)
 
 
 def _plain_function(function: object) -> FunctionType:
@@ -222,8 +259,9 @@ def _cells(
 
 def _pandas_cell(m: SymbolicMachine, table: PartV, column: SchemaColumn) -> Term | None:
     own = column.name not in dict(table.made)
-    if own and m.columns.type_of(column.name) == column.type in _PASSED:
-        return None
+    if own and m.columns.type_of(column.name) == column.type and sort_of(column.type) is None:
+        if _is_passed(column.type):
+            return None
     return _pandas_value(m, series.column_of(m, table, column.name), column)
 
 

@@ -58,6 +58,7 @@ from presieve.lift.values.symbolic import (
     ColumnV,
     GrowingV,
     IndexV,
+    KeyV,
     Known,
     ListV,
     OptTupleV,
@@ -342,6 +343,8 @@ def _unpack(m: SymbolicMachine, value: Value, flow: Flow) -> tuple[Value, ...]:
         case OptTupleV(present, items):
             m.fail(flow, negate(present), TypeError)
             return items
+        case KeyV(names):
+            return tuple(m.columns.key(name) for name in names)
         case RowV(columns, _, _, True, shift):
             return (*(IndexV() for _ in range(shift)), *(ColumnV(c) for c in columns))
     raise DeclineSignal("unsupported-operation", f"unpacking {describe(flow.dereference(value))}")
