@@ -138,8 +138,27 @@ def _filter(random: Random, type_: str) -> str:
         return random.choice(("r", "NOT r", "r IS NULL"))
     if random.random() < 0.12:
         return random.choice(("r IS NULL", "r IS NOT NULL"))
+    if type_ == "string" and random.random() < 0.4:
+        return _text_test(random)
     sign = random.choice(("=", "=", "=", ">", ">=", "<", "<=", "<>"))
     return f"r {sign} {random.choice(_CONSTANTS[type_])}"
+
+
+def _text_test(random: Random) -> str:
+    """A test of what a text begins with, ends with or contains."""
+    part = random.choice(("a", "ab", "A", "aB", "1", " ", "é", "2024"))
+    other = random.choice(("a", "b", "B"))
+    tests = (
+        *(
+            f"r LIKE '{part}%'",
+            f"r LIKE '%{part}'",
+            f"r LIKE '%{part}%'",
+            f"r LIKE '{part}%{other}'",
+        ),
+        *(f"startswith(r, '{part}')", f"endswith(r, '{part}')", f"contains(r, '{part}')"),
+        *(f"r NOT LIKE '%{part}%'", f"left(r, {len(part)}) = '{part}'"),
+    )
+    return random.choice(tests)
 
 
 def _check_filter(

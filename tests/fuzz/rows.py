@@ -166,6 +166,8 @@ class Maker:
             forms += [f"len({self.value('string', depth)})"] * 2
         forms += [f"{d}.{part}" for d in self.names("date") for part in ("year", "month", "day")]
         forms += [f"{c}.{part}" for c in self.names("clock") for part in ("year", "month", "hour")]
+        born = "(2024 - {0}.year - ((6, 30) < ({0}.month, {0}.day)))"
+        forms += [born.format(d) for d in self.names("date")] * 2
         if self.names("string"):
             s, part = self.value("string", depth), self._one(*PARTS[:-1])
             forms += [f"{s}.{name}({part})" for name in ("count", "find", "rfind")]
@@ -228,6 +230,9 @@ class Maker:
         forms += [f"' '.join({a}.split())", f"{a}.split()[{e}]", f"re.sub('[ab]', {b}, {a})"]
         forms += [f"{a}[{a}.find({p}):]", f"{a}[: {a}.rfind({p})]", f"{a}.removesuffix({p})"]
         forms += [text.format(a) for text in UNREAD[:2]]
+        by = self._one("' '", "'-'", "''")
+        forms += [f"re.sub(' +', {by}, {a}).strip().lower()"] * 3
+        forms += [f"'{{}}-{{x}}'.format({a}, x={self._one(*PARTS)})", f"({a} or 'A').lower()"]
         forms += [f"re.search('a(b?)', {a}).group({self._one('0', '1')})", f"('-' * {k} + {a})"]
         if self.names("int"):
             n = self.value("int", depth)

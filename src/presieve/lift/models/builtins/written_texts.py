@@ -138,7 +138,7 @@ def fill_fields(
             value = positional[int(name)]
         else:
             value = named.get(name)
-        if value is None or conversion not in (None, "s"):
+        if value is None or conversion not in (None, "s") or (conversion and spec):
             return None
         part = write_number(m, flow, value, spec) if spec else write_as_text(m, flow, value)
         written = concatenate_texts(written, part)

@@ -1,0 +1,63 @@
+"""Texts with values written into them, by ``format`` and ``%``, against Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from presieve.driver.synthesize import synthesize
+
+FORMS = (
+    "{}-{}",
+    "{0}{1}{0}",
+    "{1:03d}/{0}",
+    "{}{{}}{}",
+    "{0!s}:{1:d}",
+    "{1}",
+    "",
+)
+OTHER_FORMS = (
+    "{!s:03}",
+    "{0!r}",
+    "{:>5}{}",
+    "{0.real}",
+    "{1:5}",
+    "{1:+d}",
+    "{0[0]}",
+    "{1:{0}}",
+    "{x}",
+    "{",
+    "{} {1}",
+    "{2}",
+    "{1:x}",
+)
+VALUES = (("", 0), ("a", 7), ("{}", -5), ("007", 1234))
+
+
+def reading(form: str, wanted: str) -> Any:
+    def written(s: str | None, n: int | None) -> str | None:
+        return form.format(s, n) if s is not None and n is not None else None
+
+    escaped = wanted.replace("'", "\\'")
+    return synthesize(
+        written,
+        f"value = '{escaped}'",
+        schema="s string, n int",
+        returns="value string",
+        mode="row",
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_that_are_read(form: str) -> None:
+    for s, n in VALUES:
+        synthesis = reading(form, form.format(s, n))
+        assert not synthesis.declined
+        names = {"s": s, "n": n}
+        assert synthesis.prefilter != "false", names
+
+
+@pytest.mark.parametrize("form", OTHER_FORMS)
+def test_forms_that_are_not_read(form: str) -> None:
+    assert reading(form, "a").declined
