@@ -291,7 +291,8 @@ def _returned_function(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
     match body:
         case [ast.FunctionDef(name) as inner, ast.Return(ast.Name(returned))] if name == returned:
             return inner
-    raise UndecidedSignal("a decorator does more than define a function and return it")
+    name = getattr(node, "name", "the decorator")
+    raise UndecidedSignal(f"the decorator {name} does more than define a function and return it")
 
 
 def _arguments_of(scope: ModuleScope, call: ast.Call, maker: FunctionType) -> dict[str, object]:
