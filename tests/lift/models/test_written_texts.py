@@ -58,6 +58,16 @@ def test_forms_that_are_read(form: str) -> None:
         assert synthesis.prefilter != "false", names
 
 
+def test_names_beside_places() -> None:
+    def written(s: str | None, n: int | None) -> str | None:
+        return f"{s}-{n:02d}" if s is not None and n is not None else None
+
+    schema, returns = "s string, n int", "value string"
+    synthesis = synthesize(written, "value = 'a-07'", schema=schema, returns=returns, mode="row")
+    assert not synthesis.declined
+    assert synthesis.prefilter == "s = 'a' AND n = 7"
+
+
 @pytest.mark.parametrize("form", OTHER_FORMS)
 def test_forms_that_are_not_read(form: str) -> None:
     assert reading(form, "a").declined

@@ -125,8 +125,8 @@ def fill_fields(
         fields = list(string.Formatter().parse(form))
     except ValueError:
         return None
-    automatic = [name == "" for _, name, _, _ in fields if name is not None]
-    if any(automatic) != all(automatic) and automatic:
+    places = [name for _, name, _, _ in fields if name is not None and not name.isidentifier()]
+    if "" in places and any(places):  # numbered by hand and by Python
         return None
     for text, name, spec, conversion in fields:
         written = concatenate_texts(written, Scalar(string_lit(text)))
