@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.support.batches import small_batches
 from tests.support.running import rewritten, same_rows, untouched
 
 from presieve.driver.optimize import optimize
@@ -51,11 +52,9 @@ def table(
 
 
 @pytest.fixture(scope="module", autouse=True)
-def small_batches(spark: SparkSession) -> Iterator[None]:
-    key = "spark.sql.execution.arrow.maxRecordsPerBatch"
-    spark.conf.set(key, "2")
-    yield
-    spark.conf.unset(key)
+def batches_of_two_rows(spark: SparkSession) -> Iterator[None]:
+    with small_batches(spark):
+        yield
 
 
 def lowered(batches: Iterator[Any]) -> Iterator[Any]:
