@@ -16,7 +16,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias
 
 from presieve.ir.ops import app, negate, sql_conjunction, sql_disjunction
 from presieve.ir.sorts import TIMESTAMP
@@ -75,11 +75,9 @@ def respell_test(test: Term) -> Term | None:
 
 def value_of(optional: Term) -> Term:
     """The value of an option that has one for sure; any other term as it is."""
-    return value_of(optional.args[0]) if _is_some(optional) else optional
-
-
-def _is_some(term: Term) -> TypeGuard[App]:
-    return isinstance(term, App) and term.op is Op.SOME
+    while isinstance(optional, App) and optional.op is Op.SOME:
+        (optional,) = optional.args
+    return optional
 
 
 def respelled_prefixes(conjuncts: tuple[Term, ...]) -> Iterator[tuple[Term, Term]]:

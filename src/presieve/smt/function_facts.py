@@ -142,9 +142,7 @@ class FunctionSymbols:
         """Collect the numbers that functions are compared with where ``a * f + b`` is compared."""
         bounds = list(islice(dict.fromkeys(_integers_compared(terms)), _FEW))
         for node in subterms(*terms):
-            line = (
-                linear_form(node) if isinstance(node, App) and node.op not in SIGNATURES else None
-            )
+            line = None if _is_function(node) else linear_form(node)
             if line is None or not _is_function(line[0]):
                 continue
             function, a, b = line
@@ -163,7 +161,9 @@ class FunctionSymbols:
                 self.facts[node] = own_facts = tuple(_own_facts(node))
                 self._note(own_facts)
             if isinstance(node, App) and node.op in (Op.SQL_AND, Op.AND):
-                self.facts.setdefault(node, tuple(_prefix_facts(node)))
+                prefix_facts = tuple(_prefix_facts(node))
+                if prefix_facts:
+                    self.facts[node] = prefix_facts
 
     def apply(self, node: App, values: Sequence[Enc], bounded: bool) -> tuple[Enc, list[str]]:
         """Return the function's value and the lines to write before it. ``bounded``: the script

@@ -346,7 +346,7 @@ def _value_function(node: ExprNode, context: ReadingContext) -> Typed:
 def _like(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate ``LIKE`` with the usual escape character, which the JSON of a plan leaves out."""
     if node.fields.get("escapeChar") != "\\":
-        raise DeclineSignal("sql-unsupported", "LIKE with another escape character")
+        raise DeclineSignal("sql-unsupported", "LIKE is read with the usual escape character only")
     return _value_function(node, context)
 
 

@@ -176,16 +176,14 @@ def _read_like(args: Sequence[Term]) -> Term | None:
     if not parts:
         return app(Op.SQL_EQ, text, pattern)
     *middle, end = parts
+    if len(middle) > 1 or (middle and (start or end)):
+        return None
     tests = [starts_with(text, start)] if start else []
     tests += [app(Op.TEXT_ENDS, text, string_lit(end))] if end else []
     if start and end:
         least = int_lit(len(start) + len(end))
         tests.append(app(Op.SQL_GE, app(Op.TEXT_LENGTH, text), least))
-    if middle and tests:
-        return None
     tests += [app(Op.TEXT_CONTAINS, text, string_lit(part)) for part in middle]
-    if len(middle) > 1:
-        return None
     return sql_conjunction(tests) if tests else app(Op.SQL_GE, text, string_lit(""))
 
 

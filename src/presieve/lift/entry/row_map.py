@@ -259,9 +259,9 @@ def _cells(
 
 def _pandas_cell(m: SymbolicMachine, table: PartV, column: SchemaColumn) -> Term | None:
     own = column.name not in dict(table.made)
-    if own and m.columns.type_of(column.name) == column.type and sort_of(column.type) is None:
-        if _is_passed(column.type):
-            return None
+    is_unknown = sort_of(column.type) is None and _is_passed(column.type)
+    if own and is_unknown and m.columns.type_of(column.name) == column.type:
+        return None
     return _pandas_value(m, series.column_of(m, table, column.name), column)
 
 

@@ -271,8 +271,9 @@ def _find_decorator(scope: ModuleScope, decorator: ast.expr) -> FunctionType:
 
 
 def _is_dotted(node: ast.expr) -> bool:
-    owner = node.value if isinstance(node, ast.Attribute) else node
-    return isinstance(owner, ast.Name) or (owner is not node and _is_dotted(owner))
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
 
 
 def _is_wraps(module: ModuleScope, node: ast.expr, name: str) -> bool:

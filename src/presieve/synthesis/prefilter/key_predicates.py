@@ -134,12 +134,10 @@ def _not_true(inner: Term) -> Term:
 
 def _test(test: App, wanted: bool) -> Term:
     """The predicate for a function that gives a truth value."""
-    chosen = _choice(test.args[0])
-    if chosen is not None:
-        condition, *branches = chosen
-        then, otherwise = (app(test.op, b, *test.args[1:]) for b in branches)
-        parts = [implied_predicate(t, wanted) for t in (then, otherwise)]
-        return _cases(condition, *parts)
+    split = _split_at_choice(test.args)
+    if split is not None:
+        condition, *sides = split
+        return _cases(condition, *(implied_predicate(app(test.op, *s), wanted) for s in sides))
     respelled = respell_test(app(test.op, *map(_bare, test.args)))
     if respelled is not None:
         return implied_predicate(respelled, wanted)
@@ -164,12 +162,10 @@ def _cases(test: Term, then: Term, otherwise: Term) -> Term:
 
 def _atom(op: Op, args: tuple[Term, ...], wanted: bool) -> Term:
     """A comparison or test, split at the choices in its operands."""
-    for i, arg in enumerate(args):
-        chosen = _choice(arg)
-        if chosen is not None:
-            test, *branches = chosen
-            then, otherwise = ((*args[:i], b, *args[i + 1 :]) for b in branches)
-            return _cases(test, _atom(op, then, wanted), _atom(op, otherwise, wanted))
+    split = _split_at_choice(args)
+    if split is not None:
+        test, *sides = split
+        return _cases(test, *(_atom(op, side, wanted) for side in sides))
     is_some = isinstance(args[0], App) and args[0].op is Op.SOME
     args = tuple(_bare(a) for a in args)
     of_values = op in AS_SPARK or op is Op.IS_NAN
@@ -424,6 +420,18 @@ def _solve_line(op: Op, line: tuple[Term, int, int], bound: int) -> tuple[Op, Li
 
 
 # --- operands ----------------------------------------------------------------------------------
+
+
+def _split_at_choice(
+    args: tuple[Term, ...],
+) -> tuple[Term, tuple[Term, ...], tuple[Term, ...]] | None:
+    """The condition of the first choice in operands, and the operands without it both ways."""
+    for i, arg in enumerate(args):
+        chosen = _choice(arg)
+        if chosen is not None:
+            test, then, otherwise = chosen
+            return test, (*args[:i], then, *args[i + 1 :]), (*args[:i], otherwise, *args[i + 1 :])
+    return None
 
 
 def _choice(term: Term) -> tuple[Term, Term, Term] | None:

@@ -38,7 +38,6 @@ from presieve.lift.models.pandas.series import (
     NAN,
     check_aligned,
     check_no_nan,
-    is_extension,
     like,
     scalar_operand,
     small,
@@ -143,7 +142,7 @@ def _check_operands(operands: _Operands) -> None:
         if optional and strip(v.term.sort) == INT and into_doubles and _may_be_minus_zero(v.term):
             reason = "integers beside a NULL are doubles, of which a zero may be -0.0"
             raise DeclineSignal("unsupported-operation", reason)
-        if into_doubles and is_extension(m, v) and not _gives_numbers(op, _other(operands, v)):
+        if into_doubles and not _gives_numbers(op, _other(operands, v)):
             check_no_nan(m, v)
 
 
