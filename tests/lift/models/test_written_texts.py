@@ -58,14 +58,48 @@ def test_forms_that_are_read(form: str) -> None:
         assert synthesis.prefilter != "false", names
 
 
-def test_names_beside_places() -> None:
+NAMED = ("{}-{m:02d}", "{m}-{}", "{t}{0}{m}", "{m}", "{t}{{m}}")
+
+
+@pytest.mark.parametrize("form", NAMED)
+def test_names_beside_places(form: str) -> None:
     def written(s: str | None, n: int | None) -> str | None:
-        return f"{s}-{n:02d}" if s is not None and n is not None else None
+        return form.format(s, m=n, t=s) if s is not None and n is not None else None
+
+    schema, returns = "s string, n int", "value string"
+    for s, n in VALUES:
+        wanted = f"value = '{form.format(s, m=n, t=s)}'"
+        synthesis = synthesize(written, wanted, schema=schema, returns=returns, mode="row")
+        assert not synthesis.declined
+        assert synthesis.prefilter != "false"
+
+
+def test_a_name_tells_which_value_stands_where() -> None:
+    def written(s: str | None, n: int | None) -> str | None:
+        if s is None or n is None:
+            return None
+        return "{}-{m:02d}".format(s, m=n)  # noqa: UP032
 
     schema, returns = "s string, n int", "value string"
     synthesis = synthesize(written, "value = 'a-07'", schema=schema, returns=returns, mode="row")
-    assert not synthesis.declined
     assert synthesis.prefilter == "s = 'a' AND n = 7"
+
+
+@pytest.mark.parametrize("form", ["{}{x}", "{**}", "{m.real}"])
+def test_names_that_are_not_read(form: str) -> None:
+    def written(s: str | None, n: int | None) -> str | None:
+        return form.format(s, m=n) if s is not None and n is not None else None
+
+    schema, returns = "s string, n int", "value string"
+    assert synthesize(written, "value = 'a'", schema=schema, returns=returns, mode="row").declined
+
+
+def test_names_from_a_dict_are_not_read() -> None:
+    def written(s: str | None) -> str | None:
+        return "{s}".format(**{"s": s})  # noqa: PIE804
+
+    schema, returns = "s string", "value string"
+    assert synthesize(written, "value = 'a'", schema=schema, returns=returns, mode="row").declined
 
 
 @pytest.mark.parametrize("form", OTHER_FORMS)

@@ -298,7 +298,9 @@ def _ask_model(
         returned = entry.ask(call, owner)
         return aliasing.fresh(m, returned) if returned is not None and entry.fresh else returned
     is_pandas = dataframe.is_pandas(owner)
-    if any(isinstance(a, ast.Starred) for a in node.args) or (node.keywords and not is_pandas):
+    if any(isinstance(a, ast.Starred) for a in node.args):
+        return None
+    if not is_pandas and not _takes_keywords(entry, node):
         return None
     value = heap.contents if is_pandas else SymbolicMachine.evaluate
     args = tuple(value(m, a, flow) for a in node.args)
@@ -308,6 +310,11 @@ def _ask_model(
         return None
     returned = entry.ask(call, owner)
     return aliasing.fresh(m, returned) if returned is not None and entry.fresh else returned
+
+
+def _takes_keywords(entry: RegisteredModel | None, node: ast.Call) -> bool:
+    names = [k.arg for k in node.keywords]
+    return not names or (entry is not None and None not in names and entry.names(names))
 
 
 def change(m: SymbolicMachine, flow: Flow, node: ast.Call) -> None:
