@@ -110,9 +110,12 @@ def table(spark: SparkSession, data: Sequence[dict[str, Any]], folder: Path) -> 
 
 @dataclass
 class Tally:
-    """What came of the functions. ``wrong``: a source with what is wrong of it."""
+    """What came of the functions. ``read``: how many call nothing unknown. ``wrong``: a source with
+    what is wrong of it.
+    """
 
     functions: int = 0
+    read: int = 0
     compiled: int = 0
     raising: int = 0
     raising_compiled: int = 0
@@ -123,8 +126,8 @@ class Tally:
         """For people."""
         most = sorted(self.declined.items(), key=lambda x: -x[1])[:12]
         return (
-            f"{self.functions} functions, {self.compiled} compiled, {self.raising} raise, of which "
-            f"{self.raising_compiled} compiled, {len(self.wrong)} wrong; declined: "
+            f"{self.functions} functions, {self.read} of known calls, {self.compiled} compiled, "
+            f"{self.raising} raise, of which {self.raising_compiled} compiled, {len(self.wrong)} wrong; declined: "
             + ", ".join(f"{code} {n}" for code, n in most)
         )
 
@@ -150,6 +153,7 @@ class Fuzz:
         plain = [f for f in made if not where[f.name]]
         self.spark.conf.set("spark.sql.ansi.enabled", str(number % 4 < 2).lower())
         self.tally.functions += size
+        self.tally.read += sum(f.is_read for f in made)
         self.tally.raising += size - len(plain)
         if plain:
             self._compare(df, plain, columns, f"batch {number}, arrow {arrow}")

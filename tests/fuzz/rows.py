@@ -120,6 +120,11 @@ class RowFunction:
     arguments: tuple[str, ...]
     returns: str
 
+    @property
+    def is_read(self) -> bool:
+        """Whether all that the function calls can be read."""
+        return not any(call.partition("{")[0] in self.source for call in UNREAD)
+
 
 @dataclass
 class Maker:

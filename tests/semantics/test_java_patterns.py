@@ -5,13 +5,28 @@ from __future__ import annotations
 import random
 import re
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from tests.support.amount import amount
 
-from presieve.semantics.java_patterns import java_pattern, plain_pattern, python_pattern
+from presieve.ir.sorts import STRING
+from presieve.ir.terms import App, Scope, Var
+from presieve.semantics.java_patterns import (
+    java_matcher,
+    java_pattern,
+    java_replacement,
+    plain_matcher,
+    plain_pattern,
+    python_matcher,
+    python_pattern,
+    python_replacement,
+)
+from presieve.semantics.smart_constructors import group_of_match, substitute_matches
+from presieve.sql.expressions.compositions import write
+from presieve.sql.expressions.python_functions import compose
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,13 +43,18 @@ PLAIN = {
     ("\\D\\S", 0): "[^\\d][^\\s]",
     ("a.", re.DOTALL): "a[\\s\\S]",
     ("a(?=b)(?!c)", 0): "a(?=b)(?!c)",
+    ("(ab)*", 0): "(?:ab)*",
+    ("(?:\\.[0-9]{3})+", 0): "(?:\\.[0-9]{3})+",
     ("\\u2028\t ", 0): "\\u2028\\x09\\ ",
 }
 OTHERS = [
     *(
         "\\w",
         "\\bx",
-        "(ab)*",
+        "(ab?)*",
+        "(ab|c)*",
+        "(?:\U0001f600a)*",
+        "(?:a[^b])*",
         "(a)\\1",
         "(?<=a)b",
         "(?:(?:ab){20}){20}",
@@ -130,6 +150,19 @@ class Patterns:
             return ""
         return self.random.choice(("", "", "", "*", "+", "?", "{2}", "{1,3}", "*?", "{2,}"))
 
+    def matchers(self, count: int) -> Iterator[tuple[str, int, str]]:
+        """Yield patterns with flags, and how they are applied, whose matches have a plain form."""
+        while count:
+            pattern, flags = self.expression(2), int(self.random.choice(FLAGS))
+            method = self.random.choice(("search", "search", "match", "fullmatch"))
+            try:
+                re.compile(pattern, flags)
+            except re.error:
+                continue
+            if plain_matcher(pattern, flags, method) is not None:
+                yield pattern, flags, method
+                count -= 1
+
     def patterns(self, count: int) -> Iterator[tuple[str, int]]:
         """Yield patterns with flags that have a plain form."""
         while count:
@@ -156,6 +189,115 @@ def test_plain_patterns_match_the_same_texts() -> None:
         for text in (random_patterns.text() for _ in range(30)):
             expected = re.compile(pattern, flags).match(text) is not None
             assert (re.match(plain, text) is not None) == expected, (pattern, flags, plain, text)
+
+
+MATCHERS = {
+    "[^0-9+]": "[^\\+0-9]",
+    "(?:a|b)+?c": "[ab]+?c",
+    "a(?P<n>b|cd)?e": "a(?:((?:b|cd)))?e",
+    "(a)|(b)": "(?:(a)|(b))",
+    "x(?:\\.[0-9]{3})*(?=y)": "x(?:\\.[0-9]{3})*(?=y)",
+}
+OTHER_MATCHERS = ["(a)+", "(a){2}", "(?=(a))", "(ab|c)*", "\\w", "(?:(a)b){2}", "(a)\\1"]
+
+
+@pytest.mark.parametrize("pattern", MATCHERS)
+def test_the_plain_form_of_matches(pattern: str) -> None:
+    plain = plain_matcher(pattern, 0)
+    assert plain == MATCHERS[pattern]
+    assert plain_matcher(pattern, 0, "match") == f"^{plain}"
+    assert plain_matcher(pattern, 0, "fullmatch") == f"^{plain}\\Z"
+
+
+@pytest.mark.parametrize("pattern", OTHER_MATCHERS)
+def test_matches_without_a_plain_form(pattern: str) -> None:
+    assert plain_matcher(pattern, 0) is None
+    assert java_matcher(pattern) is None
+
+
+def found(match: re.Match[str] | None) -> tuple[object, ...] | None:
+    return None if match is None else (match.span(), match.groups())
+
+
+@pytest.mark.random
+def test_plain_matchers_find_the_same() -> None:
+    patterns = Patterns(5)
+    for pattern, flags, method in patterns.matchers(amount(4_000)):
+        plain = str(plain_matcher(pattern, flags, method))
+        assert python_matcher(str(java_matcher(plain))) == plain
+        for text in (patterns.text() for _ in range(30)):
+            expected = found(getattr(re.compile(pattern, flags), method)(text))
+            assert found(re.search(plain, text)) == expected, (pattern, flags, method, plain, text)
+            if method == "search" and re.search(plain, "") is None:
+                assert re.sub(plain, "-", text) == re.sub(pattern, "-", text, flags=flags)
+
+
+def calls_of(plain: str) -> Iterator[tuple[str, Callable[[str], str]]]:
+    """Yield what Spark is asked for a pattern, with what Python does."""
+    text, groups = Var(Scope.KEY, "t", STRING), re.compile(plain).groups
+    for number in range(groups + 1):
+        composed = compose(cast("App", group_of_match(text, plain, 0, "search", number)))
+        assert composed is not None
+        yield write(composed.form, "t"), partial(group_in_python, plain, number)
+    by = r"<\1$>" if groups else "-$"
+    composed = compose(cast("App", substitute_matches(text, plain, 0, by)))
+    if composed is not None:
+        yield write(composed.form, "t"), partial(re.sub, plain, by)
+
+
+def group_in_python(plain: str, number: int, text: str) -> str:
+    match = re.search(plain, text)
+    return (match.group(number) or "") if match else ""
+
+
+@pytest.mark.spark
+@pytest.mark.random
+def test_spark_finds_the_same_matches(spark: SparkSession) -> None:
+    from pyspark.sql import functions as F
+
+    patterns = Patterns(6)
+    texts = ["", "\n", "a\n", *(patterns.text() for _ in range(200))]
+    df = spark.createDataFrame([(text,) for text in texts], "t string").coalesce(1).cache()
+    chosen = list(patterns.matchers(amount(1_000, 25)))
+    for start in range(0, len(chosen), 20):
+        part = [str(plain_matcher(*one)) for one in chosen[start : start + 20]]
+        calls = [call for plain in part for call in calls_of(plain)]
+        columns = [F.expr(sql).alias(f"c{i}") for i, (sql, _) in enumerate(calls)]
+        for row in df.select("t", *columns).collect():
+            for i, (sql, in_python) in enumerate(calls):
+                assert row[f"c{i}"] == in_python(row.t), (sql, row.t)
+    df.unpersist()
+
+
+@pytest.mark.spark
+def test_long_texts_do_not_exhaust_the_stack(spark: SparkSession) -> None:
+    from pyspark.sql import functions as F
+
+    df = spark.range(1).select(F.expr("repeat('.123', 1000000)").alias("t"))
+    java = java_pattern(str(plain_pattern("(?:\\.[0-9]{3})*x", 0)))
+    matcher = java_matcher(str(plain_matcher("(?:\\.[0-9]{3})+", 0)))
+    assert java is not None
+    assert matcher is not None
+    row = df.select(F.col("t").rlike(java), F.regexp_replace("t", matcher, "-")).first()
+    assert row is not None
+    assert list(row) == [False, "-"]
+
+
+@pytest.mark.parametrize("by", ["", "a", "$", "$1", r"\1-\2", r"a\1$1", "{}", "é\n"])
+def test_replacements(by: str) -> None:
+    java = java_replacement(by)
+    assert java is not None
+    assert python_replacement(java) == by
+
+
+@pytest.mark.parametrize("by", [r"\12", r"\0", r"\g<1>", "\\\\", r"\n"])
+def test_replacements_that_java_is_not_given(by: str) -> None:
+    assert java_replacement(by) is None
+
+
+@pytest.mark.parametrize("java", ["$12", "$0", "\\n", "${a}", "a\\", "$"])
+def test_replacements_that_only_java_reads_so(java: str) -> None:
+    assert python_replacement(java) is None
 
 
 SETS = [("k", re.I), ("[^k]", re.I), ("[a-z]", re.I), ("[^i-s]", re.I), ("i", re.I | re.A)]

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""Trusted. Regular expressions of Python in a plain form, and in the syntax of Java, which Spark's
-``RLIKE`` takes.
+r"""Trusted. Regular expressions of Python in a plain form, and in the syntax of Java, which Spark
+takes.
 
-Only whether a text matches counts, so groups only group. The plain form has no flags: letters whose
-case is ignored are sets. Java means the same by all of it but ``.``, ``$``, ``\Z``, ``\d`` and
-``\s``, which are written anew: its ``.`` leaves out more line ends, and its classes have fewer
-characters. There is no plain form of ``\w`` (its characters depend on the version of Unicode, and
-are too many to list), of boundaries of words, references to groups and what looks back, nor of
-groups that are repeated without a limit, for which Java's stack may be too small. Sources:
-``re/_parser.py``; ``java.util.regex.Pattern``.
+For ``RLIKE`` only whether a text matches counts, so groups only group. For ``regexp_replace`` and
+``regexp_extract`` it counts what a match and its groups are: Python and Java try the same ways in
+the same order. The plain form has no flags: letters whose case is ignored are sets. Java means the
+same by all of it but ``.``, ``$``, ``\Z``, ``\d`` and ``\s``, which are written anew: its ``.``
+leaves out more line ends, and its classes have fewer characters. There is no plain form of ``\w``
+(its characters depend on the version of Unicode, and are too many to list), of boundaries of words,
+references to groups and what looks back, nor of groups that are repeated without a limit, for which
+Java's stack may be too small; it is not where each repetition has the same length
+(``Pattern.GroupCurly``). Sources: ``re/_parser.py``; ``java.util.regex.Pattern``,
+``Matcher.appendReplacement``.
 """
 
 from __future__ import annotations
@@ -74,13 +77,68 @@ def java_pattern(plain: str) -> str | None:
 def python_pattern(java: str) -> str | None:
     """Return the plain pattern that a pattern for Java stands for; None if there is none."""
     is_anchored = java.startswith("^(?:") and java.endswith(")")
-    plain = java[len("^(?:") : -1] if is_anchored else _ANYWHERE + java
+    plain = _read_java(java[len("^(?:") : -1] if is_anchored else _ANYWHERE + java)
+    return plain if java_pattern(plain) == java else None
+
+
+def _read_java(java: str) -> str:
     for short, member in _RARE.items():
         if member in java:
-            plain = plain.replace(_members(short), short)
+            java = java.replace(_members(short), short)
     for short, written in _WRITTEN_ANEW.items():
-        plain = plain.replace(written, short)
-    return plain if java_pattern(plain) == java else None
+        java = java.replace(written, short)
+    return java
+
+
+# --- matches and their groups ---------------------------------------------------------------------
+
+
+@cache
+def plain_matcher(pattern: str, flags: int, method: str = "search") -> str | None:
+    """Return a pattern without flags of which ``search`` finds the matches, with the same groups,
+    that ``method`` of ``re`` finds of ``pattern``; None if there is none.
+    """
+    try:
+        form = _write(pattern, flags, _MatchForm())
+        if method in ("match", "fullmatch"):
+            form = f"^{form}{_Form.end_of_text if method == 'fullmatch' else ''}"
+        is_stable = _write(form, 0, _MatchForm()) == form
+    except (_NoPlainFormError, *_ERRORS):
+        return None
+    return form if is_stable and len(form) <= _LONGEST else None
+
+
+@cache
+def java_matcher(plain: str) -> str | None:
+    """Return the pattern for Java that has the matches and groups of a plain one; None if the
+    pattern is not in the plain form.
+    """
+    return _write(plain, 0, _JavaMatchForm()) if plain_matcher(plain, 0) == plain else None
+
+
+@cache
+def python_matcher(java: str) -> str | None:
+    """Return the plain pattern that has the matches and groups of a pattern for Java; None if there
+    is none.
+    """
+    plain = _read_java(java)
+    return plain if java_matcher(plain) == java else None
+
+
+_REPLACEMENT = re.compile(r"(?:[^\\]|\\[1-9](?![0-9]))*")
+
+
+def java_replacement(by: str) -> str | None:
+    r"""Return what Java calls a replacement with references like ``\1``; None if it has others."""
+    if not _REPLACEMENT.fullmatch(by):
+        return None
+    return re.sub(r"\\([1-9])", r"$\1", by.replace("$", r"\$"))
+
+
+def python_replacement(java: str) -> str | None:
+    """Return what Python calls a replacement for Java; None if it is none of ours."""
+    by = re.sub(r"(?<!\\)\$([1-9])", r"\\\1", java).replace(r"\$", "$")
+    return by if java_replacement(by) == java else None
 
 
 def _write(pattern: str, flags: int, form: _Form) -> str:
@@ -145,7 +203,7 @@ class _Form:
         if len(items) == 1 and items[0][0] in _SINGLE:
             inner = self.sequence(items, flags)
         else:
-            inner = self.group(_MOST_REPEATED + 1 if is_unlimited else most, items, flags)
+            inner = self.group(_depth_of(most, items, flags), items, flags)
         if is_unlimited and least < 2:
             return inner + "*+"[least]
         limits = str(least) if most == least else f"{least},{'' if is_unlimited else most}"
@@ -205,6 +263,70 @@ class _Form:
         return name
 
 
+def _depth_of(most: Any, items: Any, flags: int) -> int:
+    """How deep Java's stack gets, in groups, where a group is repeated so often."""
+    if most is not CODES.MAXREPEAT:
+        return int(most)
+    return 1 if all(_has_one_length(op, of, flags) for op, of in items) else _MOST_REPEATED + 1
+
+
+def _has_one_length(op: Any, argument: Any, flags: int) -> bool:
+    """Whether a part has the same number of UTF-16 units in all texts that it matches."""
+    if op is CODES.LITERAL:
+        return bool(argument <= _LAST_OF_ONE_UNIT)
+    if op is CODES.IN:
+        return all(
+            (of is CODES.LITERAL and member <= _LAST_OF_ONE_UNIT)
+            or (of is CODES.RANGE and member[1] <= _LAST_OF_ONE_UNIT)
+            or (of is CODES.CATEGORY and flags & re.ASCII and member in _IN_ASCII)
+            for of, member in argument
+        )
+    if op is CODES.MAX_REPEAT:
+        least, most, items = argument
+        return least == most and all(_has_one_length(inner, of, flags) for inner, of in items)
+    return False
+
+
+_LAST_OF_ONE_UNIT = 0xFFFF
+
+
+class _MatchForm(_Form):
+    """Writes the plain form of a pattern whose matches count, and their groups."""
+
+    def part(self, op: Any, argument: Any, flags: int) -> str:
+        if op is CODES.SUBPATTERN and argument[0] is not None:
+            if self._times > 1:
+                raise _NoPlainFormError
+            return f"({super().part(op, argument, flags)})"
+        if op is CODES.MIN_REPEAT:
+            return f"{super().part(op, argument, flags)}?"
+        if op in (CODES.ASSERT, CODES.ASSERT_NOT) and _has_groups(argument[1]):
+            raise _NoPlainFormError
+        return super().part(op, argument, flags)
+
+    def repeat(self, least: int, most: Any, items: Any, flags: int) -> str:
+        if not _has_groups(items):
+            return super().repeat(least, most, items, flags)
+        if most != 1:
+            raise _NoPlainFormError
+        return f"{self.group(1, items, flags)}{'' if least else '?'}"
+
+
+def _has_groups(items: Any) -> bool:
+    """Whether there is a group with a number among parts of a pattern, or inside of them."""
+    return any(_is_or_has_group(op, argument) for op, argument in items)
+
+
+def _is_or_has_group(op: Any, argument: Any) -> bool:
+    if op is CODES.SUBPATTERN:
+        return argument[0] is not None or _has_groups(argument[3])
+    if op is CODES.BRANCH:
+        return any(map(_has_groups, argument[1]))
+    if op in (CODES.MAX_REPEAT, CODES.MIN_REPEAT):
+        return _has_groups(argument[2])
+    return op in (CODES.ASSERT, CODES.ASSERT_NOT) and _has_groups(argument[1])
+
+
 class _JavaForm(_Form):
     """Writes the plain form for Java."""
 
@@ -214,6 +336,10 @@ class _JavaForm(_Form):
 
     def class_of(self, name: str) -> str:
         return _members(name)
+
+
+class _JavaMatchForm(_MatchForm, _JavaForm):
+    """Writes the plain form of a pattern whose matches count for Java."""
 
 
 _WRITTEN_ANEW = {

@@ -41,7 +41,7 @@ from presieve.ir.terms import (
 )
 from presieve.ir.walk import subterms
 from presieve.semantics.interpret import evaluate
-from presieve.semantics.java_patterns import simplified
+from presieve.semantics.java_patterns import plain_matcher, simplified
 from presieve.semantics.operator_meanings import Undefined
 
 
@@ -124,6 +124,24 @@ def matches_pattern(text: Term, pattern: str, flags: int) -> Term:
     """
     pattern, flags = simplified(pattern, flags)
     return apply_function(Op.TEXT_MATCHES, text, string_lit(pattern), int_lit(flags))
+
+
+def group_of_match(text: Term, pattern: str, flags: int, method: str, number: int) -> Term:
+    """Return a group, which takes part, of the match that ``method`` of ``re`` finds."""
+    plain = plain_matcher(pattern, flags, method)
+    if plain is not None:
+        pattern, flags, method = plain, 0, "search"
+    parameters = string_lit(pattern), int_lit(flags), string_lit(method), int_lit(number)
+    return apply_function(Op.TEXT_GROUP, text, *parameters)
+
+
+def substitute_matches(text: Term, pattern: str, flags: int, by: str) -> Term:
+    """Return the text in which ``by`` takes the place of all matches, as ``re.sub`` reads it."""
+    plain = plain_matcher(pattern, flags)
+    if plain is not None:
+        pattern, flags = plain, 0
+    parameters = string_lit(pattern), int_lit(flags), string_lit(by)
+    return apply_function(Op.TEXT_SUBSTITUTED, text, *parameters)
 
 
 def some(term: Term) -> Term:

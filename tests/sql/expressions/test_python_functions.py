@@ -11,7 +11,7 @@ import pytest
 
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, STRING
-from presieve.ir.terms import App, Op, Scope, Var, int_lit, string_lit
+from presieve.ir.terms import App, Lit, Op, Scope, Var, int_lit, string_lit
 from presieve.sql.expressions import python_texts
 from presieve.sql.expressions.compositions import write
 from presieve.sql.expressions.python_functions import compose
@@ -141,6 +141,10 @@ def test_texts_of_numbers() -> None:
     assert taken_by_float > 1_000
 
 
+def constant(value: object) -> Lit:
+    return int_lit(value) if isinstance(value, int) else string_lit(str(value))
+
+
 TEXT, NUMBER = Var(Scope.KEY, "s", STRING), Var(Scope.KEY, "x", FLOAT)
 
 
@@ -149,6 +153,25 @@ TEXT, NUMBER = Var(Scope.KEY, "s", STRING), Var(Scope.KEY, "x", FLOAT)
     [
         (app(Op.TEXT_FIND, TEXT, string_lit("a{0}'")), "(instr(s, 'a{0}\\'') - 1)"),
         (app(Op.TEXT_COUNT, TEXT, string_lit(",")), "(length(s) - length(replace(s, ',', '')))"),
+        (
+            app(Op.TEXT_SUBSTITUTED, TEXT, string_lit("[^0-9]+"), int_lit(0), string_lit("$")),
+            "regexp_replace(s, '[^0-9]+', '\\\\$', 1)",
+        ),
+        (
+            app(Op.TEXT_GROUP, TEXT, *map(constant, ("^a([0-9]+)", 0, "search", 1))),
+            "regexp_extract(s, '^a([0-9]+)', 1)",
+        ),
+        (
+            app(Op.TEXT_ZFILL, TEXT, int_lit(3)),
+            "CASE WHEN rlike(s, '^[+-]') THEN concat(substring(s, 1, 1), substring('000', 1, "
+            "(3 - length(s))), substring(s, 2, 2147483647)) ELSE concat(substring('000', 1, "
+            "(3 - length(s))), s) END",
+        ),
+        (
+            app(Op.TEXT_SLICE, TEXT, int_lit(1), int_lit(-2)),
+            "substring(s, 2, (length(s) - 3))",
+        ),
+        (app(Op.TEXT_SLICE, TEXT, int_lit(-3), int_lit(-1)), "substring(s, -3, 2)"),
         (
             app(Op.FLOAT_ROUND, NUMBER, int_lit(2)),
             "CASE WHEN abs(s) < 4503599627370496.0D THEN CASE WHEN abs(s) = 0.005D "
@@ -169,6 +192,13 @@ def test_written(term: App, sql: str) -> None:
         app(Op.TEXT_COUNT, TEXT, string_lit("ab")),
         app(Op.TEXT_WORDS, TEXT, string_lit("$")),
         app(Op.TEXT_IS, TEXT, string_lit("istitle")),
+        app(Op.TEXT_ZFILL, TEXT, int_lit(0)),
+        app(Op.TEXT_SLICE, TEXT, int_lit(-3), int_lit(1)),
+        app(Op.TEXT_SUBSTITUTED, TEXT, *map(constant, ("a*", 0, ""))),
+        app(Op.TEXT_SUBSTITUTED, TEXT, *map(constant, (r"\w", 0, ""))),
+        app(Op.TEXT_SUBSTITUTED, TEXT, *map(constant, ("(a)", 0, r"\g<1>"))),
+        app(Op.TEXT_GROUP, TEXT, *map(constant, (r"(\w)", 0, "search", 1))),
+        app(Op.TEXT_GROUP, TEXT, *map(constant, ("a", 0, "match", 0))),
         app(Op.FLOAT_ROUND, NUMBER, int_lit(-1)),
         app(Op.PY_EQ, app(Op.TEXT_UPPER, TEXT), string_lit("É")),
     ],

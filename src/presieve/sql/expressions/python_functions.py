@@ -16,8 +16,16 @@ from msgspec import Struct
 
 from presieve.ir.terms import App, Lit, Op, Term, literal_value
 from presieve.semantics.function_meanings import WHITESPACE
+from presieve.semantics.java_patterns import (
+    java_matcher,
+    java_replacement,
+    python_matcher,
+    python_replacement,
+)
+from presieve.semantics.pattern_prefixes import parse
 from presieve.semantics.preimages import REPLACEMENT
 from presieve.semantics.smart_constructors import without_options
+from presieve.semantics.values import INT_RANGES
 from presieve.sql.catalyst_tree import ExprNode
 from presieve.sql.expressions import (
     basics,
@@ -31,7 +39,6 @@ from presieve.sql.expressions.compositions import (
     ARGUMENT,
     Form,
     Operand,
-    Value,
     argument_of,
     constant,
     literal_of,
@@ -46,8 +53,8 @@ class Composition(Struct, frozen=True):
     """How one function is written: the ``form`` for its parameters, None if there is none.
 
     A tree of this form is a call of ``root`` and has, at the ``path`` from there, a call of
-    ``mark``. Its operand number ``place`` tells the ``parameters``, if there are any. ``compared``:
-    it says whether the function's value equals the only parameter.
+    ``mark``. Constants at ``places`` in that tell the ``parameters``, if there are any.
+    ``compared``: it says whether the function's value equals the only parameter.
     """
 
     op: Op
@@ -55,8 +62,8 @@ class Composition(Struct, frozen=True):
     root: Entry
     path: tuple[int, ...]
     mark: Entry
-    parameters: Callable[[Value | None], Iterator[Parameters]]
-    place: int = 1
+    parameters: Callable[..., Iterator[Parameters]]
+    places: tuple[tuple[int, ...], ...] = ((1,),)
     compared: bool = False
 
 
@@ -101,8 +108,9 @@ def recognize(node: ExprNode) -> Recognized | None:
         mark = _node_at(node, composition.path)
         if node.entry is not composition.root or mark is None or mark.entry is not composition.mark:
             continue
-        told = _node_at(mark, (composition.place,))
-        for parameters in composition.parameters(None if told is None else constant(told)):
+        operands = (_node_at(mark, place) for place in composition.places)
+        told = (None if o is None else constant(o) for o in operands)
+        for parameters in composition.parameters(*told):
             form = composition.form(*parameters)
             argument = None if form is None else argument_of(form, node)
             literals = tuple(map(literal_of, parameters))
@@ -185,6 +193,53 @@ def _words(separator: str) -> Form | None:
     return Form(textual.REGEXP_REPLACE, (trimmed, f"[{WHITESPACE}]+", separator, 1))
 
 
+def _substituted(pattern: str, flags: int, by: str) -> Form | None:
+    """The text in which all matches are replaced. Matches of no character are not read: Java and
+    Python may look for them in other places.
+    """
+    java, java_by = java_matcher(pattern), java_replacement(by)
+    if flags or java is None or java_by is None or not parse(pattern, 0).getwidth()[0]:
+        return None
+    return Form(textual.REGEXP_REPLACE, (ARGUMENT, java, java_by, 1))
+
+
+def _group(pattern: str, flags: int, method: str, number: int) -> Form | None:
+    java = java_matcher(pattern)
+    if flags or method != "search" or java is None:
+        return None
+    return Form(textual.REGEXP_EXTRACT, (ARGUMENT, java, number))
+
+
+def _zfill(width: int) -> Form | None:
+    """A sign stays in front of the zeros."""
+    if not 0 < width <= _MOST_ZEROS:
+        return None
+    missing = Form(numeric.SUBTRACT, (width, Form(textual.LENGTH, (ARGUMENT,))), "({0} - {1})")
+    zeros = Form(textual.SUBSTRING, ("0" * width, 1, missing))
+    sign = Form(textual.SUBSTRING, (ARGUMENT, 1, 1))
+    digits = Form(textual.SUBSTRING, (ARGUMENT, 2, _ALL))
+    signed = Form(textual.CONCAT, (sign, zeros, digits))
+    return _case(_finds("^[+-]"), signed, Form(textual.CONCAT, (zeros, ARGUMENT)))
+
+
+_MOST_ZEROS = 100
+_ALL = INT_RANGES["int"][1]
+"""As the length of a part of a text: up to its end."""
+
+
+def _slice(start: int, stop: int) -> Form | None:
+    """A part that ends so many characters before the end. Spark takes places before the beginning
+    of a text into account, too.
+    """
+    if stop >= 0 or not -_ALL < start - stop <= _ALL:
+        return None
+    if start < 0:
+        return Form(textual.SUBSTRING, (ARGUMENT, start, max(0, stop - start)))
+    length = Form(textual.LENGTH, (ARGUMENT,))
+    rest = Form(numeric.SUBTRACT, (length, start - stop), "({0} - {1})")
+    return Form(textual.SUBSTRING, (ARGUMENT, start + 1, rest))
+
+
 def _find(part: str) -> Form | None:
     if not part:
         return None
@@ -253,6 +308,33 @@ def _text_of(value: object) -> Iterator[Parameters]:
         yield (value,)
 
 
+def _substitution_of(java: object, by: object) -> Iterator[Parameters]:
+    if isinstance(java, str) and isinstance(by, str):
+        pattern, replacement = python_matcher(java), python_replacement(by)
+        if pattern is not None and replacement is not None:
+            yield pattern, 0, replacement
+
+
+def _group_of(java: object, number: object) -> Iterator[Parameters]:
+    pattern = python_matcher(java) if isinstance(java, str) else None
+    if pattern is not None and isinstance(number, int):
+        yield pattern, 0, "search", number
+
+
+def _slice_of(start: object, length: object, left_out: object) -> Iterator[Parameters]:
+    if not isinstance(start, int):
+        return
+    if isinstance(length, int) and start < 0:
+        yield start, start + length
+    elif isinstance(left_out, int) and start > 0:
+        yield start - 1, start - 1 - left_out
+
+
+def _width_of(zeros: object) -> Iterator[Parameters]:
+    if isinstance(zeros, str):
+        yield (len(zeros),)
+
+
 def _kind_of(pattern: object) -> Iterator[Parameters]:
     yield from ((k,) for k in python_texts.KINDS if python_texts.pattern_of_kind(k) == pattern)
 
@@ -273,8 +355,21 @@ _COMPOSITIONS = (
     ),
     Composition(Op.TEXT_DECODED, _decoded, choices.CASE, (1,), textual.TRANSLATE, _no_parameters),
     Composition(
-        Op.TEXT_WORDS, _words, textual.REGEXP_REPLACE, (), textual.REGEXP_REPLACE, _text_of, 2
+        Op.TEXT_WORDS, _words, textual.REGEXP_REPLACE, (), textual.REGEXP_REPLACE, _text_of, ((2,),)
     ),
+    Composition(
+        *(Op.TEXT_SUBSTITUTED, _substituted, textual.REGEXP_REPLACE, (), textual.REGEXP_REPLACE),
+        *(_substitution_of, ((1,), (2,))),
+    ),
+    Composition(
+        *(Op.TEXT_GROUP, _group, textual.REGEXP_EXTRACT, (), textual.REGEXP_EXTRACT),
+        *(_group_of, ((1,), (2,))),
+    ),
+    Composition(
+        *(Op.TEXT_SLICE, _slice, textual.SUBSTRING, (), textual.SUBSTRING),
+        *(_slice_of, ((1,), (2,), (2, 1))),
+    ),
+    Composition(Op.TEXT_ZFILL, _zfill, choices.CASE, (2, 0), textual.SUBSTRING, _width_of, ((0,),)),
     Composition(Op.TEXT_FIND, _find, numeric.SUBTRACT, (0,), textual.INSTR, _text_of),
     Composition(Op.TEXT_COUNT, _count, numeric.SUBTRACT, (1, 0), textual.REPLACE, _text_of),
     Composition(Op.TEXT_IS, _is, textual.RLIKE, (), textual.RLIKE, _kind_of),

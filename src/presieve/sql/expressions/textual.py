@@ -12,6 +12,7 @@ REVERSE = never_raising("Reverse", 1, sql="reverse")
 LIKE = Entry("Like", 2, sql="like")
 RLIKE = Entry("RLike", 2, sql="rlike")
 REGEXP_REPLACE = Entry("RegExpReplace", 4, sql="regexp_replace")
+REGEXP_EXTRACT = Entry("RegExpExtract", 3, sql="regexp_extract")
 FORMAT_NUMBER = Entry("FormatNumber", 2, sql="format_number")
 
 LENGTH = never_raising("Length", 1, sql="length")

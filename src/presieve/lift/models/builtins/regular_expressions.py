@@ -27,7 +27,12 @@ from presieve.lift.values.symbolic import (
 from presieve.semantics import pattern_prefixes
 from presieve.semantics.function_meanings import compile_pattern
 from presieve.semantics.preimages import of_arguments
-from presieve.semantics.smart_constructors import apply_function, matches_pattern
+from presieve.semantics.smart_constructors import (
+    apply_function,
+    group_of_match,
+    matches_pattern,
+    substitute_matches,
+)
 
 _FLAGS = int(re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII | re.UNICODE)
 
@@ -109,8 +114,7 @@ def take_group(m: SymbolicMachine, flow: Flow, match: MatchV, key: Value | None)
 
 
 def _group(match: MatchV, number: int) -> Scalar:
-    parameters = string_lit(match.pattern), int_lit(match.flags), string_lit(match.method)
-    return Scalar(apply_function(Op.TEXT_GROUP, match.text, *parameters, int_lit(number)))
+    return Scalar(group_of_match(match.text, match.pattern, match.flags, match.method, number))
 
 
 def finding_at(m: SymbolicMachine, flow: Flow, findings: FindingsV, key: Value) -> Scalar | None:
@@ -251,8 +255,7 @@ def _substitute(call: ModelCall, pattern: str, flags: int, by: Value, text: Valu
         compile_pattern(pattern, flags).sub(str(replacement), "")
     except (re.error, IndexError):
         return None
-    parameters = string_lit(pattern), int_lit(flags), string_lit(str(replacement))
-    return Scalar(apply_function(Op.TEXT_SUBSTITUTED, term, *parameters))
+    return Scalar(substitute_matches(term, pattern, flags, str(replacement)))
 
 
 def _find_all(call: ModelCall, pattern: str, flags: int, text: Value) -> Value | None:
