@@ -127,8 +127,8 @@ class Tally:
         most = sorted(self.declined.items(), key=lambda x: -x[1])[:12]
         return (
             f"{self.functions} functions, {self.read} of known calls, {self.compiled} compiled, "
-            f"{self.raising} raise, of which {self.raising_compiled} compiled, {len(self.wrong)} wrong; declined: "
-            + ", ".join(f"{code} {n}" for code, n in most)
+            f"{self.raising} raise, of which {self.raising_compiled} compiled, "
+            f"{len(self.wrong)} wrong; declined: " + ", ".join(f"{code} {n}" for code, n in most)
         )
 
 

@@ -245,6 +245,8 @@ class Maker:
             forms += [f"f'{{{x}:03d}}-{{{x}}}'" for x in self.names("int")]
         forms += [f"{d}.strftime('%Y-%m-%d')" for d in self.names("date")]
         forms += [f"{d}.isoformat()" for d in self.names("date")]
+        delta = self._one("weeks=2", "days=-1", "days=30, hours=50", "days=3_000_000")
+        forms += [f"({d} + datetime.timedelta({delta})).isoformat()" for d in self.names("date")]
         forms += [f"','.join({w})" for w in self.names("texts")]
         forms += [f"Kinds.kind_of({a})", f"NAMES[len({a}) % 5]", f"NAMES[{k}:][len({a})]"]
         forms += [f"{w}[{e}]" for w in self.names("texts")]
@@ -289,6 +291,15 @@ class Maker:
     def _of_elements(self) -> list[str]:
         """Conditions on arrays, maps and moments."""
         tests = [f"({n} in {e})" for e in self.names("ints") for n in ("0", "7")]
+        delta = self._one("weeks=2", "days=-1", "days=30, hours=50", "days=3_000_000")
+        tests += [
+            f"({d} {self._one('+', '-')} datetime.timedelta({delta}) < datetime.date(2024, 1, 1))"
+            for d in self.names("date")
+        ]
+        tests += [
+            f"(datetime.date(2024, 3, 1) - {d} > datetime.timedelta(days=7))"
+            for d in self.names("date")
+        ]
         tests += [f"any(q > 1 for q in {e})" for e in self.names("ints")]
         tests += [f"any(q > 1 for q in {e} or [])" for e in self.names("ints")]
         tests += [f"({t} in {w})" for w in self.names("texts") for t in ("'a'", "''")]

@@ -45,6 +45,7 @@ PARAMETERS: dict[Op, tuple[tuple[str | int, ...], ...]] = {
     Op.INT_QUOTIENT: ((1,), (7,), (2**62,)),
     Op.INT_REMAINDER: ((1,), (7,), (2**62,)),
     Op.FLOAT_ROUND: ((0,), (1,), (2,)),
+    Op.DATE_SHIFT: ((0,), (30,), (-1,)),
     Op.WALL_TIME: ((0,), (19_800_000_000,), (-18_000_000_000,)),
 }
 """Of every function that takes some."""

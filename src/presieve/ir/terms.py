@@ -176,6 +176,8 @@ class Op(Enum):
     DATE_MONTH = "month"
     DATE_DAY = "day"
     DATE_WEEKDAY = "weekday"  # 0 is Monday
+    DATE_SHIFT = "shift"  # [days] later
+    DATE_MIDNIGHT = "midnight"  # its first moment, as a time without a zone
     CLOCK_DATE = "date"
     CLOCK_HOUR = "hour"
     CLOCK_MINUTE = "minute"

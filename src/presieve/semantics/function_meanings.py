@@ -228,6 +228,8 @@ FUNCTIONS: dict[Op, Callable[..., Any]] = {
     Op.DATE_MONTH: lambda days: civil(days)[1],
     Op.DATE_DAY: lambda days: civil(days)[2],
     Op.DATE_WEEKDAY: lambda days: (days + 3) % 7,
+    Op.DATE_SHIFT: lambda days, more: days + more,
+    Op.DATE_MIDNIGHT: lambda days: days * _DAY,
     Op.CLOCK_DATE: lambda time: time // _DAY,
     Op.CLOCK_HOUR: lambda time: time // (3600 * _MICROSECONDS) % 24,
     Op.CLOCK_MINUTE: lambda time: time // (60 * _MICROSECONDS) % 60,

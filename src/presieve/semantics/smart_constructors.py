@@ -41,7 +41,7 @@ from presieve.ir.terms import (
 )
 from presieve.ir.walk import subterms
 from presieve.semantics.interpret import evaluate
-from presieve.semantics.java_patterns import plain_matcher, simplified
+from presieve.semantics.java_patterns import java_replacement, plain_matcher, simplified
 from presieve.semantics.operator_meanings import Undefined
 
 
@@ -115,6 +115,8 @@ def apply_function(op: Op, *args: Term) -> Term:
             ):
                 sides = ((*args[:i], side, *args[i + 1 :]) for side in (then, otherwise))
                 return ite(test, *(apply_function(op, *side) for side in sides))
+    if op is Op.CLOCK_DATE and isinstance(args[0], App) and args[0].op is Op.DATE_MIDNIGHT:
+        return args[0].args[0]
     return fold_constants(app(op, *args))
 
 
@@ -136,9 +138,11 @@ def group_of_match(text: Term, pattern: str, flags: int, method: str, number: in
 
 
 def substitute_matches(text: Term, pattern: str, flags: int, by: str) -> Term:
-    """Return the text in which ``by`` takes the place of all matches, as ``re.sub`` reads it."""
+    """Return the text in which ``by`` takes the place of all matches, as ``re.sub`` reads it. The
+    plain form has no names of groups, which ``by`` may have.
+    """
     plain = plain_matcher(pattern, flags)
-    if plain is not None:
+    if plain is not None and java_replacement(by) is not None:
         pattern, flags = plain, 0
     parameters = string_lit(pattern), int_lit(flags), string_lit(by)
     return apply_function(Op.TEXT_SUBSTITUTED, text, *parameters)

@@ -72,6 +72,8 @@ CALCULATED: dict[Op, Callable[[Enc, Sequence[Term]], str]] = {
     Op.INT_QUOTIENT: lambda value, args: s_floordiv(as_text(value), _parameter(args)),
     Op.INT_REMAINDER: lambda value, args: _remainder(as_text(value), _parameter(args)),
     Op.DATE_DAYS: lambda value, _: as_text(value),
+    Op.DATE_SHIFT: lambda value, args: f"(+ {as_text(value)} {_parameter(args)})",
+    Op.DATE_MIDNIGHT: lambda value, _: f"(* {as_text(value)} {_DAY})",
     Op.DATE_WEEKDAY: _floor_divide(1, 7, plus=3),
     Op.CLOCK_DATE: _floor_divide(_DAY),
     Op.CLOCK_HOUR: _floor_divide(_DAY // 24, 24),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import date
+from datetime import date, timedelta
 
 START = re.compile(r"ERR\d*")
 COUNTRIES = {"de": "Germany", "fr": "France"}
@@ -260,3 +260,34 @@ def written_out(s):
         if s == code:
             return name
     return None
+
+
+GRACE = timedelta(weeks=2)
+
+
+def due(d):
+    return d + timedelta(days=30, hours=30) if d is not None and d.year < 9999 else None
+
+
+def is_recent(d):
+    return d is not None and date(2024, 3, 1) - d < GRACE
+
+
+def is_over(n, d):
+    """Whether a day is after another one and two weeks."""
+    if n is None or d is None or d.year in (1, 9999):
+        return None
+    return n.date() > d + GRACE
+
+
+def area_code(s):
+    found = re.search(r"([a-z]+)-([0-9]*)", s or "")
+    return found.group(2) if found else None
+
+
+def filled_up(v):
+    return str(v % 1000).zfill(5) if v is not None else None
+
+
+def inner(s):
+    return s[1:-1] if s else s

@@ -39,8 +39,8 @@ OF_ANY_VALUE = """
     ArrayPosition ArraySize Between CommonExpressionRef Concat Contains
     CreateArray CreateNamedStruct DateFromUnixDate ElementAt
     EndsWith FormatNumber Get InSet IsValidUTF8 Left Length Lower MapKeys Minute NullIf
-    NullIfResult Nvl Nvl2 ParseToDate Pmod RaiseError RegExpReplace Remainder Reverse Second
-    SplitPart Sqrt StringInstr StringReplace StringTranslate StringTrim StringTrimLeft
+    NullIfResult Nvl Nvl2 ParseToDate Pmod RaiseError RegExpExtract RegExpReplace Remainder Reverse
+    Second SplitPart Sqrt StringInstr StringReplace StringTranslate StringTrim StringTrimLeft
     StringTrimRight TryDivide
     TryElementAt Unhex Upper WeekOfYear With
 """

@@ -233,7 +233,7 @@ def combine_operands(operation: Operation) -> Value:
         if isinstance(right_value, ListV | GrowingV):
             return growing_lists.concatenate_lists(left_value, right_value)
     pair = operation._replace(left=m.force(left_value, flow), right=m.force(right_value, flow))
-    days = calendar.difference(pair)
+    days = calendar.combine_days(pair)
     return days or strings.sum_of(pair) or binary(operation)
 
 

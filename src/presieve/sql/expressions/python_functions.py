@@ -4,7 +4,8 @@
 None of them raises, for any argument, and NULL gives NULL. To add one, add its form, the parameters
 that are read from a constant in it, and a case to the tests that compare it with Python. Sources,
 Spark 4.3.0: ``stringExpressions.scala``, ``regexpExpressions.scala``, ``UTF8String.java``,
-``Cast.scala``; JDK: ``DecimalFormat`` and ``DigitList``, which round the exact value of a double.
+``datetimeExpressions.scala``, ``Cast.scala``; JDK: ``DecimalFormat`` and ``DigitList``, which round
+the exact value of a double.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from presieve.sql.expressions import (
     predicates,
     python_texts,
     textual,
+    times,
 )
 from presieve.sql.expressions.compositions import (
     ARGUMENT,
@@ -227,6 +229,13 @@ _ALL = INT_RANGES["int"][1]
 """As the length of a part of a text: up to its end."""
 
 
+def _shift(days: int) -> Form | None:
+    low, high = INT_RANGES["int"]
+    return (
+        Form(times.DATE_ADD, (ARGUMENT, days), "date_add({0}, {1})") if low < days <= high else None
+    )
+
+
 def _slice(start: int, stop: int) -> Form | None:
     """A part that ends so many characters before the end. Spark takes places before the beginning
     of a text into account, too.
@@ -321,6 +330,11 @@ def _group_of(java: object, number: object) -> Iterator[Parameters]:
         yield pattern, 0, "search", number
 
 
+def _days_of(days: object) -> Iterator[Parameters]:
+    if isinstance(days, int):
+        yield (days,)
+
+
 def _slice_of(start: object, length: object, left_out: object) -> Iterator[Parameters]:
     if not isinstance(start, int):
         return
@@ -369,6 +383,7 @@ _COMPOSITIONS = (
         *(Op.TEXT_SLICE, _slice, textual.SUBSTRING, (), textual.SUBSTRING),
         *(_slice_of, ((1,), (2,), (2, 1))),
     ),
+    Composition(Op.DATE_SHIFT, _shift, times.DATE_ADD, (), times.DATE_ADD, _days_of),
     Composition(Op.TEXT_ZFILL, _zfill, choices.CASE, (2, 0), textual.SUBSTRING, _width_of, ((0,),)),
     Composition(Op.TEXT_FIND, _find, numeric.SUBTRACT, (0,), textual.INSTR, _text_of),
     Composition(Op.TEXT_COUNT, _count, numeric.SUBTRACT, (1, 0), textual.REPLACE, _text_of),

@@ -8,13 +8,13 @@ import datetime as dt
 import re
 
 from presieve.ir.ops import app
-from presieve.ir.sorts import DATE, STRING, TIMESTAMP_NTZ, Sort
-from presieve.ir.terms import Op, Term, int_lit, string_lit
+from presieve.ir.sorts import DATE, INT, STRING, TIMESTAMP_NTZ, Sort
+from presieve.ir.terms import App, Op, Term, int_lit, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMachine
 from presieve.lift.models.builtins.written_texts import concatenate_texts
-from presieve.lift.models.registry import method
-from presieve.lift.values.symbolic import DaysV, Scalar, Value, constant_of
-from presieve.semantics.smart_constructors import apply_function, fold_constants
+from presieve.lift.models.registry import function, method
+from presieve.lift.values.symbolic import DaysV, Known, Scalar, Value, constant_of
+from presieve.semantics.smart_constructors import apply_function, fold_constants, or_
 
 _OF_DATES = {"year": Op.DATE_YEAR, "month": Op.DATE_MONTH, "day": Op.DATE_DAY}
 _OF_CLOCKS = {"hour": Op.CLOCK_HOUR, "minute": Op.CLOCK_MINUTE, "second": Op.CLOCK_SECOND}
@@ -124,11 +124,91 @@ _PADS = dt.date(1, 1, 1).strftime("%Y") == "0001"
 """Whether the platform writes a year with four digits; workers run on the same one."""
 
 
-def difference(operation: Operation) -> DaysV | None:
-    """Evaluate ``a - b`` of dates; None for other operations."""
+def combine_days(operation: Operation) -> DaysV | Scalar | None:
+    """Evaluate ``a - b`` of dates, and ``a + b`` and ``a - b`` of a date and a constant number of
+    days; None for other operations.
+    """
     m, flow, op, left, right = operation
-    dates = all(isinstance(v, Scalar) and v.base == DATE for v in (left, right))
-    if not dates or not isinstance(op, ast.Sub):
+    if isinstance(op, ast.Add) and not _is_date(left):
+        left, right = right, left
+    if not _is_date(left) or not isinstance(op, ast.Add | ast.Sub):
+        return None
+    if not _is_date(right):
+        return _shift(m, flow, left, -1 if isinstance(op, ast.Sub) else 1, right)
+    if isinstance(op, ast.Add):
         return None
     a, b = (apply_function(Op.DATE_DAYS, m.scalar(flow, v).term) for v in (left, right))
     return DaysV(fold_constants(app(Op.INT_SUB, a, b)))
+
+
+def _is_date(value: Value) -> bool:
+    return isinstance(value, Scalar) and value.base == DATE
+
+
+def _shift(
+    m: SymbolicMachine, flow: Flow, date: Value, sign: int, duration: Value
+) -> Scalar | None:
+    """Return a date that is so many days later; hours of the duration do not count."""
+    delta = duration.target if isinstance(duration, Known) else None
+    if type(delta) is not dt.timedelta:
+        return None
+    term = m.scalar(flow, date).term
+    days = app(Op.DATE_DAYS, term)
+    first, last = (int_lit(d.toordinal() - _FIRST_ORDINAL - sign * delta.days) for d in _ENDS)
+    outside = or_(app(Op.PY_LT, days, first), app(Op.PY_LT, last, days))
+    m.fail(flow, fold_constants(outside), OverflowError)
+    return Scalar(apply_function(Op.DATE_SHIFT, term, int_lit(sign * delta.days)))
+
+
+_ENDS = (dt.date.min, dt.date.max)
+
+
+def count_days(left: Value, right: Value) -> tuple[Value, Value]:
+    """Return the numbers of days of two durations of whole days, which compare as these do; other
+    values stay.
+    """
+    first, second = _days_of(left), _days_of(right)
+    return (left, right) if first is None or second is None else (first, second)
+
+
+def compare_as_days(a: Term, b: Term) -> tuple[Term, Term]:
+    """Return the numbers of days of two dates if one of them is a date moved by some days, of which
+    Spark has no text; other terms stay.
+    """
+    if not any(isinstance(t, App) and t.op is Op.DATE_SHIFT for t in (a, b)):
+        return a, b
+    return _days_since_epoch(a), _days_since_epoch(b)
+
+
+def _days_since_epoch(date: Term) -> Term:
+    match date:
+        case App(Op.DATE_SHIFT, (inner, more)):
+            return fold_constants(app(Op.INT_ADD, _days_since_epoch(inner), more))
+    return apply_function(Op.DATE_DAYS, date)
+
+
+def _days_of(value: Value) -> Scalar | None:
+    if isinstance(value, DaysV):
+        return Scalar(value.days)
+    delta = value.target if isinstance(value, Known) else None
+    if type(delta) is not dt.timedelta or delta % dt.timedelta(days=1):
+        return None
+    return Scalar(int_lit(delta.days))
+
+
+@function(
+    "datetime.timedelta",
+    arguments=range(8),
+    keywords=("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks"),
+)
+def make_duration(call: ModelCall) -> Known | None:
+    """``timedelta(days=30)`` of constant integers."""
+    numbers = {name: constant_of(value, INT) for name, value in call.named.items()}
+    args = [constant_of(value, INT) for value in call.args]
+    if not all(type(n) is int for n in (*args, *numbers.values())):
+        return None
+    try:
+        delta = dt.timedelta(*args, **numbers)  # type: ignore[arg-type]
+    except (OverflowError, TypeError):
+        return None
+    return Known(repr(delta), delta)

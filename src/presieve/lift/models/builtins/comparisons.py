@@ -36,7 +36,7 @@ from presieve.ir.terms import (
 )
 from presieve.lift.execution import growing_lists
 from presieve.lift.execution.state import Comparison, Flow, SymbolicMachine
-from presieve.lift.models.builtins import composite_values
+from presieve.lift.models.builtins import calendar, composite_values
 from presieve.lift.models.builtins.arithmetic import exact_as_float
 from presieve.lift.models.builtins.bit_flags import equal_flags
 from presieve.lift.models.builtins.decimals import compare_decimals
@@ -199,6 +199,7 @@ def compare(comparison: Comparison) -> Term:
     if list_result is not None:
         return flow.decide(list_result)
     left, right = without_length(left), without_length(right)
+    left, right = calendar.count_days(left, right)
     if any(isinstance(v, NullableV | DistinctV) for v in (left, right)):
         return compare_missing(comparison._replace(left=left, right=right))
     if isinstance(left, SizeV) or isinstance(right, SizeV):
@@ -339,7 +340,7 @@ def _convert_to_one_sort(m: SymbolicMachine, a: Scalar, b: Scalar) -> tuple[Term
     if isinstance(a.base, COMPOSITES) or isinstance(b.base, COMPOSITES):
         raise DeclineSignal("unsupported-operation", f"comparing {describe(a)} with {describe(b)}")
     if a.base == b.base:
-        return a.term, b.term
+        return calendar.compare_as_days(a.term, b.term)
     if a.base in _NUMBERS and b.base in _NUMBERS:
         x, y = Scalar(as_int(a.term), a.traits), Scalar(as_int(b.term), b.traits)
         if FLOAT in (x.base, y.base):

@@ -17,12 +17,12 @@ import datetime as dt
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import DATE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
-from presieve.ir.terms import FALSE, Op, Term, int_lit, none_lit, string_lit
+from presieve.ir.terms import FALSE, Op, Term, int_lit, lit, none_lit, string_lit
 from presieve.lift.execution.count_fields import any_row
 from presieve.lift.execution.state import Comparison, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.series import compare_vectors, like, present_rows, vector
 from presieve.lift.models.registry import function, method
-from presieve.lift.python.names import scalar_constant
+from presieve.lift.python.names import module, scalar_constant
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.symbolic import Scalar, Value, constant_of, describe
 from presieve.lift.values.whole_columns import AccessV, CalendarV, VectorV
@@ -35,6 +35,7 @@ from presieve.semantics.smart_constructors import (
     is_missing,
     is_none,
     ite,
+    or_,
     some,
 )
 from presieve.semantics.values import date_of
@@ -133,11 +134,15 @@ def name_days_or_months(call: ModelCall, v: VectorV) -> VectorV | None:
 
 @function("pandas.to_datetime", arguments=1)
 def convert_to_times(call: ModelCall) -> VectorV:
-    """``pandas.to_datetime(column)`` of a column of times: the same times, in the same memory."""
+    """``pandas.to_datetime(column)`` of a column of times: the same times, in the same memory; and
+    of dates: the time when each begins.
+    """
     v = vector(call.m, call.args[0])
     sort = None if v is None else strip(v.term.sort)
     if v is not None and sort in (TIMESTAMP, TIMESTAMP_NTZ) and not v.array:
         return replace(v, name=None)
+    if v is not None and sort == DATE and not v.array:
+        return _begin_of_days(call, v)
     if sort == STRING:
         reason = (
             "pandas.to_datetime of texts: pandas reads all of them in the format of the first one,"
@@ -145,8 +150,30 @@ def convert_to_times(call: ModelCall) -> VectorV:
             " the function"
         )
         raise call.decline("unknown-call", reason)
-    reason = f"pandas.to_datetime of {describe(call.args[0])}: a column of timestamps is supported"
+    reason = (
+        f"pandas.to_datetime of {describe(call.args[0])}: a column of timestamps or dates is read"
+    )
     raise call.decline("unknown-call", reason)
+
+
+def _begin_of_days(call: ModelCall, v: VectorV) -> VectorV:
+    """Return the times when dates begin. Before pandas 3, a time is a number of nanoseconds."""
+    version = str(getattr(module("pandas"), "__version__", ""))
+    if not version.startswith(_IN_NANOSECONDS):
+        raise call.decline("unknown-call", f"pandas.to_datetime of dates, by pandas {version}")
+    day = get(v.term)
+    first, last = (lit(DATE, days) for days in _DAYS_OF_NANOSECONDS)
+    outside = or_(app(Op.PY_LT, day, first), app(Op.PY_LT, last, day))
+    call.m.fail(call.flow, any_row(call.m, and_(present_rows(v), outside)))
+    term: Term = apply_function(Op.DATE_MIDNIGHT, day)
+    if isinstance(v.term.sort, Option):
+        term = ite(is_none(v.term), none_lit(TIMESTAMP_NTZ), some(term))
+    return VectorV(term, v.rows, None, False, v.ordered, by=v.by)
+
+
+_IN_NANOSECONDS = ("1.", "2.")
+_DAYS_OF_NANOSECONDS = (-106_751, 106_751)
+"""The days since 1970-01-01 that begin within 64 bits of nanoseconds."""
 
 
 def compare(comparison: Comparison) -> VectorV:
