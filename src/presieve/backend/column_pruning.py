@@ -8,7 +8,7 @@ it. With a projection below the function, it leaves out the other columns down t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from msgspec import Struct
 from presieve.backend.catalyst.boundary import simple_kind
 from presieve.backend.catalyst.exchange_reuse import sharing_exchange
 from presieve.backend.catalyst.sites import boundaries
-from presieve.backend.catalyst.trees import Node
+from presieve.backend.catalyst.trees import Node, walk
 from presieve.backend.effects.trusted_scans import ignores_corrupt_files
 from presieve.backend.gateway import Gateway, Handle, PlanView, dataframe_of
 from presieve.backend.open_plan import CACHED, Opened, or_declined, session_declines
@@ -27,7 +27,9 @@ from presieve.backend.problems.column_pruning import (
     may_raise,
     read_column_use,
 )
-from presieve.backend.rewrite import KeptColumns, prune_plan
+from presieve.backend.problems.unread_arguments import read_argument_uses
+from presieve.backend.rewrite import KeptColumns, prune_arguments, prune_plan
+from presieve.backend.row_expressions import with_calls_apart
 from presieve.backend.unpushed_functions import python_functions
 from presieve.errors import Declined
 from presieve.records import replace
@@ -139,10 +141,52 @@ def _leaves_out(use: ColumnUse) -> bool:
     return use.declined is None and any(len(i.read) < len(i.columns) for i in use.inputs)
 
 
-def erases(functions: TableFunctions, use: ColumnUse, columns: KeptColumns) -> bool:
+def erases(view: PlanView, use: ColumnUse, columns: KeptColumns) -> bool:
     """Whether an error of computing or sending a removed column may vanish."""
     pairs = zip(use.inputs, columns, strict=True)
-    return any(may_raise(functions.view, i) - n for i, n in pairs)
+    return any(may_raise(view, i) - n for i, n in pairs)
+
+
+class Arguments(Struct, frozen=True):
+    """A plan, with calls as columns of their own, and the scalar UDFs that do not read all of their
+    arguments.
+    """
+
+    view: PlanView
+    uses: tuple[ColumnUse, ...] = ()
+
+
+@or_declined
+def open_arguments(opened: Opened, df: DataFrame, *, changed: bool) -> Arguments | None:
+    """Read the scalar UDFs in the plan of ``df``, another than the opened one if ``changed``."""
+    plan, root = with_calls_apart(opened, df, changed=changed)
+    if root is None or ignores_corrupt_files(opened.gateway) is not None:
+        return None
+    view = PlanView(opened.gateway, plan, root)
+    uses = (u for node in walk(root) for u in read_argument_uses(view, node, opened.setting))
+    return Arguments(view, tuple(u for u in uses if _decline_cached(view, u.node) is None))
+
+
+def kept_arguments(arguments: Arguments, use: ColumnUse, *, strict: bool) -> frozenset[int]:
+    """Return the numbers of the arguments that a scalar UDF gets from now on. ``strict``: also
+    those whose computation or transfer may raise.
+    """
+    (given,) = use.inputs
+    return given.read | may_raise(arguments.view, given) if strict else given.read
+
+
+@or_declined
+def without_arguments(
+    arguments: Arguments, kept: Iterable[tuple[ColumnUse, frozenset[int]]]
+) -> DataFrame:
+    """Build the DataFrame in which scalar UDFs get NULL in place of other arguments."""
+    by_path: dict[tuple[int, ...], dict[int, frozenset[int]]] = {}
+    for use, numbers in kept:
+        assert use.call is not None
+        by_path.setdefault(use.node.path, {})[use.call.position] = numbers
+    view = arguments.view
+    plan = prune_arguments(view.gateway, view.plan, by_path)
+    return dataframe_of(view.gateway, plan, view.plan)[0]
 
 
 @or_declined

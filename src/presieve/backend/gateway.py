@@ -286,6 +286,11 @@ class PlanBuilder(PlanReader, Protocol):
     def prune_columns(self, flat_map: Handle, kept_columns: Sequence[Collection[int]]) -> Handle:
         """Return the operator with only these columns, by number, of each of its inputs."""
 
+    def prune_arguments(self, project: Handle, kept: Mapping[int, Collection[int]]) -> Handle:
+        """Return the projection in which the scalar UDFs in the columns with these numbers get NULL
+        in place of all other arguments than these, by number.
+        """
+
     def with_expressions(self, project: Handle, expressions: Mapping[int, str]) -> Handle:
         """Return the projection with these SQL expressions, over its input, in the columns with
         these numbers. The columns keep their names and attribute numbers.

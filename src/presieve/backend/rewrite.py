@@ -96,6 +96,9 @@ class SiteEdit(Struct, frozen=True):
 KeptColumns: TypeAlias = tuple[frozenset[int], ...]
 """The numbers of the columns that a function of tables is handed, for each of its inputs."""
 
+KeptArguments: TypeAlias = Mapping[int, frozenset[int]]
+"""The numbers of the arguments that a scalar UDF is handed, by its column in the projection."""
+
 Expressions: TypeAlias = Mapping[int, str]
 """SQL over the input of a projection for some of its columns, by number."""
 
@@ -128,6 +131,7 @@ class _Edits:
     guards: dict[tuple[int, ...], Guard] = field(default_factory=dict)
     keep: dict[tuple[int, ...], tuple[Conjunct, ...]] = field(default_factory=dict)
     columns: Mapping[tuple[int, ...], KeptColumns] = field(default_factory=dict)
+    arguments: Mapping[tuple[int, ...], KeptArguments] = field(default_factory=dict)
     expressions: Mapping[tuple[int, ...], Expressions] = field(default_factory=dict)
     tables: Mapping[tuple[int, ...], RowTexts] = field(default_factory=dict)
     groups: Mapping[tuple[int, ...], GroupTexts] = field(default_factory=dict)
@@ -362,6 +366,15 @@ def prune_plan(
     return _change_plan(gateway, root, _Edits(columns=kept_columns), kept_columns)
 
 
+def prune_arguments(
+    gateway: PlanBuilder, root: Handle, kept: Mapping[tuple[int, ...], KeptArguments]
+) -> Handle:
+    """Hand NULL to the scalar UDFs of the projections at these paths in place of arguments. Raises
+    :class:`DeclineSignal`.
+    """
+    return _change_plan(gateway, root, _Edits(arguments=kept), kept)
+
+
 def replace_functions(
     gateway: PlanBuilder,
     root: Handle,
@@ -457,6 +470,8 @@ class _Builder(Struct, frozen=True):
         result = node if same and path not in self.edits.keep else self._node(node, path, children)
         if path in self.edits.columns:
             result = self.gateway.prune_columns(result, self.edits.columns[path])
+        if path in self.edits.arguments:
+            result = self.gateway.prune_arguments(result, self.edits.arguments[path])
         if path in self.edits.expressions:
             result = self.gateway.with_expressions(result, self.edits.expressions[path])
         if path in self.edits.tables:

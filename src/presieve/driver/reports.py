@@ -35,7 +35,7 @@ from presieve.driver.solve import (
     SOURCE_CLAIMS,
     solve,
 )
-from presieve.driver.stages.column_pruning import ColumnDecision, OtherDecision
+from presieve.driver.stages.column_pruning import ArgumentDecision, ColumnDecision, OtherDecision
 from presieve.driver.stages.cost_gate import COST
 from presieve.driver.stages.decisions import GateVerdict, Goal, GoalProof, Rewrite, SiteDecision
 from presieve.driver.stages.filter_placement import FilteredDecision
@@ -203,8 +203,8 @@ _QUALIFIED = re.compile(r"`(left|right)\.(\w+)`")
 ERASED_ROW = "an error that computing a row raises today, which the filter drops, may disappear"
 
 
-def function_report(decision: ColumnDecision) -> FunctionReport:
-    """Report a function of tables."""
+def function_report(decision: ColumnDecision | ArgumentDecision) -> FunctionReport:
+    """Report a function of tables, or a scalar UDF that does not read all of its arguments."""
     use, columns, answer = decision.site, decision.kept, decision.site.answer
     report = FunctionReport(
         operator=simple_kind(use.node),
@@ -234,11 +234,29 @@ def _functions(state: PlanState) -> tuple[FunctionReport, ...]:
     decided = {d.site.function for d in grouped}
     decided |= {d.site.function for d in compiled if d.site.positions}
     others = (d for d in state.select(OtherDecision) if d.site.function not in decided)
+    given = {d.site.outputs: d for d in state.select(ArgumentDecision)}
+    decided |= {d.site.function for d in given.values()}
     return (
         *_of_tables(state.select(ColumnDecision), compiled),
-        *(compiled_report(d) for d in compiled if d.site.positions or d.verified),
+        *(_of_rows(d, given) for d in compiled if d.site.positions or d.verified),
+        *map(function_report, given.values()),
         *map(compiled_report, grouped),
         *map(_other, others),
+    )
+
+
+def _of_rows(
+    decision: CompileDecision, given: dict[tuple[int, ...], ArgumentDecision]
+) -> FunctionReport:
+    """Report a function of rows, with the arguments that it is handed. Takes it from ``given``."""
+    report = compiled_report(decision)
+    found = given.pop(tuple(a.id for a in decision.site.outputs), None)
+    if found is None:
+        return report
+    own = function_report(found)
+    assumptions = (*report.assumptions, *own.assumptions)
+    return replace(
+        report, columns=own.columns, read=own.read, pruned=own.pruned, assumptions=assumptions
     )
 
 

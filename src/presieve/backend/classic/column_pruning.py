@@ -8,12 +8,12 @@ the same once more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, MAPS
 from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.classic.jvm_plans import JvmPlans
-from presieve.backend.classic.py4j_errors import simple_class
+from presieve.backend.classic.py4j_errors import each, java_class, simple_class
 from presieve.backend.gateway import GatewayError, Handle
 
 _KeptColumns = Sequence[Collection[int]]
@@ -59,6 +59,30 @@ _BUILD: dict[frozenset[str], Callable[[Parts, Handle, _KeptColumns], Handle]] = 
     COGROUPS: _two_groups,
     MAPS: _batches,
 }
+
+
+def prune_arguments(
+    plans: JvmPlans, project: Handle, kept: Mapping[int, Collection[int]]
+) -> Handle:
+    """Implement :meth:`Gateway.prune_arguments`."""
+    parts, columns = Parts(plans), project.projectList()
+    narrowed = (
+        _with_nulls(plans, columns.apply(i), kept[i]) if i in kept else columns.apply(i)
+        for i in range(int(columns.size()))
+    )
+    return parts.project(list(narrowed), project.child())
+
+
+def _with_nulls(plans: JvmPlans, column: Handle, kept: Collection[int]) -> Handle:
+    """Put NULL in place of the other arguments of the call that a column consists of."""
+    function = column.child()
+    null = java_class(plans.jvm, "org.apache.spark.sql.catalyst.expressions.Literal")
+    arguments = [
+        argument if i in kept else null(None, argument.dataType())
+        for i, argument in enumerate(each(function.children()))
+    ]
+    call = function.withNewChildren(plans.seq(arguments))
+    return column.withNewChildren(plans.seq([call]))
 
 
 def _narrow(parts: Parts, project: Handle, keys: int, kept_columns: Collection[int]) -> Handle:

@@ -25,7 +25,7 @@ from presieve.backend.catalyst.trees import (
     simple_type,
 )
 from presieve.backend.classic.catalyst_builder import Parts
-from presieve.backend.classic.column_pruning import prune_columns
+from presieve.backend.classic.column_pruning import prune_arguments, prune_columns
 from presieve.backend.classic.extract_udfs import separate_calls, to_separate
 from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.missing_json_values import with_unshown
@@ -448,6 +448,7 @@ class ClassicGateway(JvmPlans):
     condense = translate_errors(condense)
     split = translate_errors(split)
     prune_columns = translate_errors(prune_columns)
+    prune_arguments = translate_errors(prune_arguments)
     with_expressions = replace_columns
     as_projection = replace_table_function
     as_aggregate = replace_group_function

@@ -242,6 +242,10 @@ class ConnectGateway:
     def prune_columns(self, flat_map: Operator, numbers: Sequence[Collection[int]]) -> Operator:
         return prune_columns(flat_map, numbers)
 
+    def prune_arguments(self, project: Operator, kept: Mapping[int, Collection[int]]) -> Operator:
+        """Raise :class:`GatewayError`: calls in plans of Spark Connect stay as they are."""
+        raise GatewayError("on Spark Connect, scalar UDFs get the arguments as written")
+
     def with_expressions(self, project: Operator, expressions: Mapping[int, str]) -> Operator:
         """Raise :class:`GatewayError`: what an expression means there is seen when it runs."""
         raise GatewayError("on Spark Connect, functions are not compiled")

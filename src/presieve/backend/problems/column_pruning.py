@@ -14,7 +14,14 @@ from types import FunctionType
 
 from msgspec import Struct
 
-from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, MAPS, Boundary, simple_kind
+from presieve.backend.catalyst.boundary import (
+    COGROUPS,
+    FLAT_MAPS,
+    MAPS,
+    Boundary,
+    BoundaryCall,
+    simple_kind,
+)
 from presieve.backend.catalyst.operators import ROW_BY_ROW
 from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import Node, expr_id, walk
@@ -29,7 +36,7 @@ from presieve.backend.statistics.footers import RELATION
 from presieve.dataflow.analysis import Dataflow, dataflow
 from presieve.errors import Declined, DeclineSignal, Span
 from presieve.lift.entry.row_map import converted_by
-from presieve.lift.evaluation_types import EVALUATION_TYPES
+from presieve.lift.evaluation_types import EVALUATION_TYPES, Role
 from presieve.lift.python.positions import place_of
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
@@ -53,7 +60,8 @@ class ColumnUse(Struct, frozen=True):
 
     ``number`` is its place among the plan's boundaries, ``node`` the operator. ``inputs`` is empty
     if the columns that it reads are not known, and ``declined`` says why nothing can be left out.
-    ``span`` locates the function's text.
+    ``span`` locates the function's text. ``call``: that of a scalar UDF, whose only input are its
+    arguments.
     """
 
     number: int
@@ -63,11 +71,17 @@ class ColumnUse(Struct, frozen=True):
     inputs: tuple[Input, ...] = ()
     answer: Dataflow | None = None
     declined: Declined | None = None
+    call: BoundaryCall | None = None
 
     @property
     def form(self) -> str:
         """The input and output of the function, in words."""
-        return _form(self.node)
+        return _form(self.node) if self.call is None else Role.ROW.value
+
+    @property
+    def outputs(self) -> tuple[int, ...]:
+        """The attributes that a scalar UDF computes."""
+        return () if self.call is None else self.call.outputs
 
 
 def _form(node: Node) -> str:

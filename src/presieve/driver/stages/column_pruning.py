@@ -1,21 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trusted. The stage that hands functions of tables only the columns that they need."""
+"""Trusted. The stage that hands functions of tables only the columns that they need, and scalar
+UDFs only the arguments.
+"""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from presieve.backend.column_pruning import (
     OtherFunction,
     TableFunctions,
     erases,
+    kept_arguments,
     kept_columns,
+    open_arguments,
     open_functions,
     prune,
+    without_arguments,
 )
 from presieve.backend.problems.column_pruning import ColumnUse
 from presieve.backend.rewrite import KeptColumns
 from presieve.driver.stages.decisions import Decision
 from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.errors import Declined
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 class ColumnDecision(Decision[ColumnUse], frozen=True):
@@ -30,12 +40,49 @@ class ColumnDecision(Decision[ColumnUse], frozen=True):
     erases: bool = False
 
 
+class ArgumentDecision(Decision[ColumnUse], frozen=True):
+    """The decision about a scalar UDF that does not read all of its arguments: those that it gets
+    from now on, and whether an error may disappear, as of a function of tables.
+    """
+
+    kept: KeptColumns | None = None
+    erases: bool = False
+
+
 class OtherDecision(Decision[OtherFunction], frozen=True):
     """A function that does not receive tables; only reports ask for it."""
 
 
 def prune_columns(state: PlanState) -> PassResult:
-    """Drop the columns that no function needs."""
+    """Drop the columns and arguments that no function needs."""
+    of_tables = _prune_tables(state)
+    changed = state.is_changed or of_tables.df is not state.df
+    df, decisions = _prune_arguments(state, of_tables.df, changed=changed)
+    return PassResult(df, (*of_tables.decisions, *decisions))
+
+
+def _prune_arguments(
+    state: PlanState, df: DataFrame, *, changed: bool
+) -> tuple[DataFrame, tuple[ArgumentDecision, ...]]:
+    arguments = open_arguments(state.opened, df, changed=changed)
+    if arguments is None or isinstance(arguments, Declined) or not arguments.uses:
+        return df, ()
+    strict = state.options.policy == "strict"
+    kept = [(u, kept_arguments(arguments, u, strict=strict)) for u in arguments.uses]
+    fewer = [(u, numbers) for u, numbers in kept if len(numbers) < len(u.inputs[0].columns)]
+    if not fewer:
+        return df, ()
+    new_df = without_arguments(arguments, fewer)
+    if isinstance(new_df, Declined):
+        return df, tuple(ArgumentDecision(u, new_df) for u in arguments.uses)
+    for_report, view = state.job.reading.for_report, arguments.view
+    return new_df, tuple(
+        ArgumentDecision(u, kept=(n,), erases=for_report and erases(view, u, (n,)))
+        for u, n in fewer
+    )
+
+
+def _prune_tables(state: PlanState) -> PassResult:
     functions = open_functions(state.opened, state.df, changed=state.is_changed)
     if isinstance(functions, Declined):
         return PassResult(state.df)
@@ -55,5 +102,5 @@ def _decide(
 ) -> ColumnDecision:
     if columns is None:
         return ColumnDecision(use, use.declined)
-    gone = state.job.reading.for_report and erases(functions, use, columns)
+    gone = state.job.reading.for_report and erases(functions.view, use, columns)
     return ColumnDecision(use, kept=columns, erases=gone)

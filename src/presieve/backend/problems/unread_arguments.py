@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trusted. Determine which of its arguments a scalar UDF reads.
+
+Lemma: if a function does the same whatever an argument is, NULL may stand in its place; the rows,
+their order and the other arguments stay as they are. An argument is not read if the code never
+mentions the parameter, or if the meaning of the whole function has no variable of it and the
+function neither raises nor writes a message, in which the argument might be shown. As for functions
+of tables, an error vanishes that only computing or sending the argument raises.
+
+pandas chooses the type of an integer column by whether it has a NULL, so integers stay for
+functions of whole columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from types import FunctionType
+
+from presieve.backend.catalyst.boundary import PROJECT, Boundary, is_boundary
+from presieve.backend.catalyst.table_operators import read_boundary
+from presieve.backend.catalyst.trees import Node
+from presieve.backend.catalyst.variable_columns import input_vars
+from presieve.backend.gateway import PlanView
+from presieve.backend.problems.column_pruning import ColumnUse, Input
+from presieve.backend.problems.lift_functions import read_lifted
+from presieve.backend.problems.load_functions import load_function
+from presieve.backend.problems.setting import PlanSetting
+from presieve.errors import DeclineSignal
+from presieve.ir.assumption_codes import MESSAGES
+from presieve.ir.terms import FALSE
+from presieve.ir.walk import variables
+from presieve.lift.python.positions import place_of
+from presieve.lift.python.receivers import split_receiver
+from presieve.lift.python.unread_parameters import unread_parameters
+from presieve.records import replace
+
+
+def read_argument_uses(view: PlanView, node: Node, setting: PlanSetting) -> Iterator[ColumnUse]:
+    """Yield what the scalar UDFs of a projection read, of those that do not read all."""
+    if node.kind != PROJECT or not is_boundary(node):
+        return
+    try:
+        boundary = read_boundary(view.gateway, node, view.handle(node))
+    except DeclineSignal:
+        return
+    if boundary.kind != "Project":
+        return
+    for call in boundary.calls:
+        with suppress(DeclineSignal):
+            use = _read_use(view, node, replace(boundary, calls=(call,)), setting)
+            if len(use.inputs[0].read) < len(call.arguments):
+                yield use
+
+
+def _read_use(view: PlanView, node: Node, boundary: Boundary, setting: PlanSetting) -> ColumnUse:
+    (call,) = boundary.calls
+    if call.streamed or not call.arguments:
+        raise DeclineSignal("eval-type", f"{call.name} takes batches")
+    handle = view.handle(node)
+    by_id = {a.id: a for a in boundary.inputs}
+    arguments = tuple(by_id[i] for i in call.arguments)
+    loaded = load_function(view.gateway, view.gateway.row_function(handle, call.position), call)
+    unread = _not_mentioned(loaded, len(arguments))
+    if len(unread) < len(arguments):
+        unread |= _not_in_meaning(view, node, boundary, setting)
+    if call.whole:
+        unread = frozenset(i for i in unread if arguments[i].type in _OF_ONE_TYPE)
+    read = frozenset(range(len(arguments))) - unread
+    function, _ = split_receiver(loaded)
+    span = place_of(function.__code__) if isinstance(function, FunctionType) else None
+    return ColumnUse(
+        number=-1,
+        node=node,
+        function=call.name,
+        span=span,
+        inputs=(Input(node.children[0], arguments, read),),
+        call=call,
+    )
+
+
+_OF_ONE_TYPE = ("string", "date", "timestamp", "timestamp_ntz", "double")
+"""The types of columns whose type in pandas does not depend on whether there is a NULL."""
+
+
+def _not_mentioned(loaded: object, count: int) -> frozenset[int]:
+    function, receiver = split_receiver(loaded)
+    if not isinstance(function, FunctionType):
+        return frozenset()
+    before = int(receiver is not None)
+    unread = (i - before for i in unread_parameters(function))
+    return frozenset(i for i in unread if 0 <= i < count)
+
+
+def _not_in_meaning(
+    view: PlanView, node: Node, boundary: Boundary, setting: PlanSetting
+) -> frozenset[int]:
+    (call,) = boundary.calls
+    keys = tuple(dict.fromkeys(call.arguments))
+    boundary = replace(boundary, keys=keys, key_outputs={})
+    try:
+        of_call = read_lifted(view.gateway, view.handle(node), boundary, setting)
+    except DeclineSignal:
+        return frozenset()
+    if of_call.why is not None or of_call.known or len(of_call.folds) != 1:
+        return frozenset()
+    (lifted,) = of_call.folds
+    fold = lifted.fold
+    shows = fold.finish_raises != FALSE or any(a.code == MESSAGES for a in lifted.assumptions)
+    if shows or lifted.calls or len(fold.outputs) < len(call.outputs):
+        return frozenset()
+    read = set(variables(*(o.term for o in fold.outputs), *(a.term for a in lifted.assumptions)))
+    columns = input_vars(of_call.names)
+    return frozenset(i for i, n in enumerate(call.arguments) if columns[n] not in read)

@@ -1,0 +1,94 @@
+"""Scalar UDFs that do not read all of their arguments. Pickled by value."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+
+import pandas as pd
+
+
+def first(x, s):
+    return os.path.basename(str(x))
+
+
+def neither(x, s):
+    return os.path.basename("a/b")
+
+
+def known_first(x, s):
+    return None if x is None else x + 1.0
+
+
+def handed_on(x, s):
+    return known_first(x, s)
+
+
+def tested(x, s):
+    return os.path.basename(str(x)) if s is None else "there"
+
+
+def inside(x, s):
+    def shown():
+        return os.path.basename(str(s))
+
+    return shown()
+
+
+def by_name(x, s):
+    return os.path.basename(str(locals()["s"]))
+
+
+def of_caller():
+    return str(inspect.currentframe().f_back.f_locals["s"])
+
+
+def set_anew(x, s):
+    s = os.path.basename(str(x))
+    return s + ""
+
+
+def with_rest(x, *rest):
+    return os.path.basename(str(rest))
+
+
+def wrapped(function):
+    @functools.wraps(function)
+    def call(*args):
+        return function(*args)
+
+    return call
+
+
+@wrapped
+def decorated(x, s):
+    return os.path.basename(str(x))
+
+
+def failing(x, s):
+    if x is not None and x > 1e9:
+        raise ValueError(f"{x} is too much for {s}")
+    return x
+
+
+class Named:
+    def of(self, x, s):
+        return os.path.basename(str(x))
+
+
+of_object = Named().of
+
+
+def column(x: pd.Series, s: pd.Series) -> pd.Series:
+    return x.map(lambda value: os.path.basename(str(value)))
+
+
+def column_of(x: pd.Series, y: pd.Series) -> pd.Series:
+    return x.map(lambda value: os.path.basename(str(value)))
+
+
+def sized(x: pd.Series, s: pd.Series) -> pd.Series:
+    return pd.Series([str(len(s))] * len(x))
