@@ -182,8 +182,7 @@ def without_arguments(
     """Build the DataFrame in which scalar UDFs get NULL in place of other arguments."""
     by_path: dict[tuple[int, ...], dict[int, frozenset[int]]] = {}
     for use, numbers in kept:
-        assert use.call is not None
-        by_path.setdefault(use.node.path, {})[use.call.position] = numbers
+        by_path.setdefault(use.node.path, {})[use.position] = numbers
     view = arguments.view
     plan = prune_arguments(view.gateway, view.plan, by_path)
     return dataframe_of(view.gateway, plan, view.plan)[0]

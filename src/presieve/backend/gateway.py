@@ -288,7 +288,8 @@ class PlanBuilder(PlanReader, Protocol):
 
     def prune_arguments(self, project: Handle, kept: Mapping[int, Collection[int]]) -> Handle:
         """Return the projection in which the scalar UDFs in the columns with these numbers get NULL
-        in place of all other arguments than these, by number.
+        in place of all other arguments than these, by number; and structs that are built there in
+        place of all other fields.
         """
 
     def with_expressions(self, project: Handle, expressions: Mapping[int, str]) -> Handle:

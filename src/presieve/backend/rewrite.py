@@ -97,7 +97,9 @@ KeptColumns: TypeAlias = tuple[frozenset[int], ...]
 """The numbers of the columns that a function of tables is handed, for each of its inputs."""
 
 KeptArguments: TypeAlias = Mapping[int, frozenset[int]]
-"""The numbers of the arguments that a scalar UDF is handed, by its column in the projection."""
+"""The numbers of the arguments that a scalar UDF is handed, or of the fields of a struct that it is
+given, by the number of the column in the projection.
+"""
 
 Expressions: TypeAlias = Mapping[int, str]
 """SQL over the input of a projection for some of its columns, by number."""

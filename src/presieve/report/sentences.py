@@ -152,12 +152,13 @@ def _number_of(number: int, noun: str) -> str:
 
 
 def columns(function: FunctionReport) -> str:
-    """Which columns a function of tables reads."""
+    """Which columns a function of tables reads, or a scalar UDF."""
     if function.columns is None:
         return "all may be read"
     read, total = function.columns
     names = f": {', '.join(function.read)}" if read < total else ""
-    unread_note = ". It gets no other ones" if function.pruned else ""
+    others = "NULL in place of the others" if function.operator == "Project" else "no other ones"
+    unread_note = f". It gets {others}" if function.pruned else ""
     return f"reads {read} of {total}{names}{unread_note}"
 
 

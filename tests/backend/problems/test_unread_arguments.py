@@ -87,7 +87,7 @@ def test_arguments(
 
 def test_scans_read_fewer_columns(table: DataFrame) -> None:
     df = called(table, "first", "string", "x", "s")
-    text = optimize(df, cost="always")._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
+    text = optimize(df, cost="always")._jdf.queryExecution().executedPlan().toString()
     assert "ReadSchema: struct<k:int,x:double>" in text
 
 
@@ -110,6 +110,47 @@ def test_whole_columns(table: DataFrame) -> None:
         same_rows(df, optimize(df, cost="always"))
         reports = [f for f in explain(df, cost="always").functions if f.pruned]
         assert [f.columns for f in reports] == ([(read, 2)] if read < 2 else [])
+
+
+FIELDS = [
+    ("of_row", "string", False, ("x", "s")),
+    ("of_attributes", "string", False, ("s",)),
+    ("as_dict", "string", False, None),
+    ("of_table", "double", True, ("x", "y", "k")),
+    ("kind_of_integers", "string", True, ("y", "k")),
+    ("number_of_columns", "bigint", True, None),
+    ("changing_table", "double", True, None),
+]
+
+
+@pytest.mark.parametrize(("name", "returns", "whole", "read"), FIELDS)
+def test_fields_of_a_struct(
+    table: DataFrame, name: str, returns: str, read: tuple[str, ...] | None, *, whole: bool
+) -> None:
+    """Integers of a table stay, whose type depends on whether there is a NULL."""
+    from pyspark.sql.functions import pandas_udf, struct, udf  # type: ignore[attr-defined]
+
+    make: Any = pandas_udf if whole else udf
+    function = make(getattr(udfs, name), returns)
+    for arguments in ((struct("*"),), (struct("x", "y", "s", "k"),)):
+        df = table.select("k", function(*arguments).alias("c")).filter("k > 0")
+        same_rows(df, optimize(df, cost="always"))
+        reports = [f for f in explain(df, cost="always", compile="never").functions if f.pruned]
+        assert [set(f.read) for f in reports] == ([set(read)] if read else [])
+
+
+def test_a_struct_that_is_shown_stays(table: DataFrame) -> None:
+    from pyspark.sql.functions import struct, udf
+
+    function = udf(udfs.of_attributes, "string")
+    rows = table.select("k", struct("*").alias("r"))
+    shown = rows.select("k", "r", function("r").alias("c")).filter("k > 0")
+    alone = rows.select("k", function("r").alias("c")).filter("k > 0")
+    twice = rows.select("k", function("r").alias("c"), function("r").alias("e")).filter("k > 0")
+    for df, pruned in ((shown, False), (alone, True), (twice, False)):
+        same_rows(df, optimize(df, cost="always"))
+        reports = explain(df, cost="always", compile="never").functions
+        assert any(f.pruned for f in reports) == pruned
 
 
 def test_computed_arguments(table: DataFrame) -> None:

@@ -92,3 +92,32 @@ def column_of(x: pd.Series, y: pd.Series) -> pd.Series:
 
 def sized(x: pd.Series, s: pd.Series) -> pd.Series:
     return pd.Series([str(len(s))] * len(x))
+
+
+def of_row(row):
+    return os.path.basename(str(row["x"])) if row["s"] else None
+
+
+def of_attributes(row):
+    return os.path.basename(str(row.s))
+
+
+def as_dict(row):
+    return os.path.basename(str(sorted(row.asDict().items())))
+
+
+def of_table(rows: pd.DataFrame) -> pd.Series:
+    return rows["x"].map(lambda x: float(os.path.getsize("/") > 0) + x)
+
+
+def kind_of_integers(rows: pd.DataFrame) -> pd.Series:
+    return rows["y"].map(lambda y: os.path.basename(str(rows["y"].dtype)))
+
+
+def number_of_columns(rows: pd.DataFrame) -> pd.Series:
+    return pd.Series([len(rows.columns)] * len(rows))
+
+
+def changing_table(rows: pd.DataFrame) -> pd.Series:
+    rows["s"] = 1.0
+    return rows["s"] + rows["x"]

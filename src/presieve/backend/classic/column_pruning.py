@@ -74,15 +74,20 @@ def prune_arguments(
 
 
 def _with_nulls(plans: JvmPlans, column: Handle, kept: Collection[int]) -> Handle:
-    """Put NULL in place of the other arguments of the call that a column consists of."""
-    function = column.child()
+    """Put NULL in place of the other arguments of the call, or fields of the struct, that a column
+    consists of.
+    """
+    built = column.child()
+    is_struct = simple_class(built) == "CreateNamedStruct"  # of names and values in turn
     null = java_class(plans.jvm, "org.apache.spark.sql.catalyst.expressions.Literal")
-    arguments = [
-        argument if i in kept else null(None, argument.dataType())
-        for i, argument in enumerate(each(function.children()))
+    parts = [
+        part
+        if (is_struct and i % 2 == 0) or (i // 2 if is_struct else i) in kept
+        else null(None, part.dataType())
+        for i, part in enumerate(each(built.children()))
     ]
-    call = function.withNewChildren(plans.seq(arguments))
-    return column.withNewChildren(plans.seq([call]))
+    narrowed = built.withNewChildren(plans.seq(parts))
+    return column.withNewChildren(plans.seq([narrowed]))
 
 
 def _narrow(parts: Parts, project: Handle, keys: int, kept_columns: Collection[int]) -> Handle:

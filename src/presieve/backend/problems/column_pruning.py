@@ -60,8 +60,9 @@ class ColumnUse(Struct, frozen=True):
 
     ``number`` is its place among the plan's boundaries, ``node`` the operator. ``inputs`` is empty
     if the columns that it reads are not known, and ``declined`` says why nothing can be left out.
-    ``span`` locates the function's text. ``call``: that of a scalar UDF, whose only input are its
-    arguments.
+    ``span`` locates the function's text. ``call``: that of a scalar UDF; the column
+    at ``position`` of the ``node`` is this call, with its arguments as the only input, or a struct
+    that the call is given, with the fields.
     """
 
     number: int
@@ -72,6 +73,7 @@ class ColumnUse(Struct, frozen=True):
     answer: Dataflow | None = None
     declined: Declined | None = None
     call: BoundaryCall | None = None
+    position: int = 0
 
     @property
     def form(self) -> str:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trusted. Determine which of its arguments a scalar UDF reads.
+"""Trusted. Determine which of its arguments a scalar UDF reads, and which fields of a struct that
+only it is given.
 
 Lemma: if a function does the same whatever an argument is, NULL may stand in its place; the rows,
 their order and the other arguments stay as they are. An argument is not read if the code never
@@ -13,13 +14,25 @@ functions of whole columns.
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from types import FunctionType
 
-from presieve.backend.catalyst.boundary import PROJECT, Boundary, is_boundary
+from presieve.backend.catalyst.boundary import PROJECT, Boundary, BoundaryCall, is_boundary
+from presieve.backend.catalyst.native_aggregates import child_trees
 from presieve.backend.catalyst.table_operators import read_boundary
-from presieve.backend.catalyst.trees import Node
+from presieve.backend.catalyst.trees import (
+    EXPRESSIONS,
+    Node,
+    Tree,
+    column_id,
+    expr_id,
+    itself,
+    simple_type,
+    strip_alias,
+)
 from presieve.backend.catalyst.variable_columns import input_vars
 from presieve.backend.gateway import PlanView
 from presieve.backend.problems.column_pruning import ColumnUse, Input
@@ -32,7 +45,8 @@ from presieve.ir.terms import FALSE
 from presieve.ir.walk import variables
 from presieve.lift.python.positions import place_of
 from presieve.lift.python.receivers import split_receiver
-from presieve.lift.python.unread_parameters import unread_parameters
+from presieve.lift.python.unread_parameters import fields_read, unread_parameters
+from presieve.plan.algebra import Attribute
 from presieve.records import replace
 
 
@@ -48,9 +62,12 @@ def read_argument_uses(view: PlanView, node: Node, setting: PlanSetting) -> Iter
         return
     for call in boundary.calls:
         with suppress(DeclineSignal):
-            use = _read_use(view, node, replace(boundary, calls=(call,)), setting)
-            if len(use.inputs[0].read) < len(call.arguments):
-                yield use
+            for use in (
+                _read_use(view, node, replace(boundary, calls=(call,)), setting),
+                *_read_structs(view, node, call),
+            ):
+                if len(use.inputs[0].read) < len(use.inputs[0].columns):
+                    yield use
 
 
 def _read_use(view: PlanView, node: Node, boundary: Boundary, setting: PlanSetting) -> ColumnUse:
@@ -76,9 +93,63 @@ def _read_use(view: PlanView, node: Node, boundary: Boundary, setting: PlanSetti
         span=span,
         inputs=(Input(node.children[0], arguments, read),),
         call=call,
+        position=call.position,
     )
 
 
+def _read_structs(view: PlanView, node: Node, call: BoundaryCall) -> Iterator[ColumnUse]:
+    """Yield what a call reads of structs that the projection below builds for it alone."""
+    below = node.children[0]
+    if below.kind != PROJECT or call.streamed:
+        return
+    handle = view.handle(node)
+    loaded = load_function(view.gateway, view.gateway.row_function(handle, call.position), call)
+    function, receiver = split_receiver(loaded)
+    if not isinstance(function, FunctionType):
+        return
+    uses = Counter(column_id([n]) for t in node.fields["projectList"] for n in t)
+    places = {expr_id(tree[0]): i for i, tree in enumerate(below.fields["projectList"])}
+    for at, number in enumerate(call.arguments):
+        place = places.get(number)
+        if place is None or uses[number] != 1:
+            continue
+        columns = _struct_columns(below.fields["projectList"][place])
+        names = [a.name for a in columns]
+        read = fields_read(function, at + (receiver is not None), names) if columns else None
+        if read is None or len(set(names)) < len(names):
+            continue
+        kept = (i for i, a in enumerate(columns) if a.name in read or _stays(a, call))
+        given = Input(below.children[0], columns, frozenset(kept))
+        span = place_of(function.__code__)
+        yield ColumnUse(-1, below, call.name, span, (given,), call=call, position=place)
+
+
+def _stays(field: Attribute, call: BoundaryCall) -> bool:
+    """Whether a field that is not read must stay as it is: a NULL would be of another type."""
+    return field.id < 0 or not field.nullable or (call.whole and field.type not in _OF_ONE_TYPE)
+
+
+def _struct_columns(column: Tree) -> tuple[Attribute, ...]:
+    """Return the fields of a struct that a column builds, with the columns of the input that they
+    are; the number of a field that is none is negative. Nothing for another column.
+    """
+    tree = strip_alias(column)
+    if not tree or tree[0]["class"] != _STRUCT:
+        return ()
+    parts = child_trees(tree, 0)
+    names = [str(name[0].get("value")) for name in parts[::2]]
+    return tuple(itertools.starmap(_field, zip(names, parts[1::2], strict=True)))
+
+
+def _field(name: str, value: Tree) -> Attribute:
+    column = itself(value)
+    if column is None:
+        return Attribute(-1, name, "")
+    type_ = simple_type(column["dataType"], column.get("metadata"))
+    return Attribute(expr_id(column), name, type_, bool(column["nullable"]))
+
+
+_STRUCT = EXPRESSIONS + "CreateNamedStruct"
 _OF_ONE_TYPE = ("string", "date", "timestamp", "timestamp_ntz", "double")
 """The types of columns whose type in pandas does not depend on whether there is a NULL."""
 

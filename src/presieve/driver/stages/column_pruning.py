@@ -74,7 +74,7 @@ def _prune_arguments(
         return df, ()
     new_df = without_arguments(arguments, fewer)
     if isinstance(new_df, Declined):
-        return df, tuple(ArgumentDecision(u, new_df) for u in arguments.uses)
+        return df, ()
     for_report, view = state.job.reading.for_report, arguments.view
     return new_df, tuple(
         ArgumentDecision(u, kept=(n,), erases=for_report and erases(view, u, (n,)))
