@@ -58,9 +58,19 @@ def is_not_negative(row: Any) -> bool:
     return row.x is not None and row.x >= 0
 
 
+def is_known(row: Any) -> bool:
+    """By a dict, which is changed."""
+    fields = row.asDict()
+    if fields.get("s") is None or fields["x"] is None:
+        return False
+    fields["s"] = fields["s"].strip()
+    return bool(fields["s"] == "a" and fields["x"] > 0)
+
+
 FUNCTIONS: Mapping[Callable[[Any], bool], tuple[str, ...]] = {
     is_valid: ("x", "n", "s"),
     is_zero: ("x", "n"),
+    is_known: ("x", "s"),
     is_not_negative: ("x", "n"),
 }
 

@@ -139,6 +139,22 @@ def test_fields_of_a_struct(
         assert [set(f.read) for f in reports] == ([set(read)] if read else [])
 
 
+def test_fields_that_a_filter_below_reads(table: DataFrame) -> None:
+    """The pre-filter stands between the struct and the call."""
+    from pyspark.sql.functions import struct, udf
+
+    function = udf(udfs.level, "string")
+    rows = table.select("k", struct("*").alias("r"))
+    df = rows.select("k", function("r").alias("c")).filter("c = 'high'")
+    asked = rows.filter("r.y > 0").select("k", function("r").alias("c")).filter("c = 'high'")
+    whole = rows.filter("hash(r) <> 0").select("k", function("r").alias("c")).filter("c = 'high'")
+    for written, read in ((df, {"x"}), (asked, {"x", "y"}), (whole, set())):
+        same_rows(written, optimize(written, cost="always", compile="never"))
+        report = explain(written, cost="always", compile="never")
+        assert report.boundaries[0].kind != "none"
+        assert [set(f.read) for f in report.functions if f.pruned] == ([read] if read else [])
+
+
 def test_a_struct_that_is_shown_stays(table: DataFrame) -> None:
     from pyspark.sql.functions import struct, udf
 

@@ -121,3 +121,7 @@ def number_of_columns(rows: pd.DataFrame) -> pd.Series:
 def changing_table(rows: pd.DataFrame) -> pd.Series:
     rows["s"] = 1.0
     return rows["s"] + rows["x"]
+
+
+def level(row):
+    return None if row["x"] is None else "high" if row["x"] > 1 else "low"

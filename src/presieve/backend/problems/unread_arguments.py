@@ -14,14 +14,16 @@ functions of whole columns.
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain, pairwise, starmap
 from types import FunctionType
 
 from presieve.backend.catalyst.boundary import PROJECT, Boundary, BoundaryCall, is_boundary
 from presieve.backend.catalyst.native_aggregates import child_trees
+from presieve.backend.catalyst.operators import FILTER
+from presieve.backend.catalyst.struct_fields import GET
 from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import (
     EXPRESSIONS,
@@ -98,8 +100,13 @@ def _read_use(view: PlanView, node: Node, boundary: Boundary, setting: PlanSetti
 
 
 def _read_structs(view: PlanView, node: Node, call: BoundaryCall) -> Iterator[ColumnUse]:
-    """Yield what a call reads of structs that the projection below builds for it alone."""
-    below = node.children[0]
+    """Yield what a call reads of structs that the projection below builds for it alone, beside
+    filters in between on fields.
+    """
+    below, conditions = node.children[0], []
+    while below.kind == FILTER:
+        conditions.append(below.fields["condition"])
+        below = below.children[0]
     if below.kind != PROJECT or call.streamed:
         return
     handle = view.handle(node)
@@ -116,12 +123,21 @@ def _read_structs(view: PlanView, node: Node, call: BoundaryCall) -> Iterator[Co
         columns = _struct_columns(below.fields["projectList"][place])
         names = [a.name for a in columns]
         read = fields_read(function, at + (receiver is not None), names) if columns else None
-        if read is None or len(set(names)) < len(names):
+        asked = set(chain.from_iterable(_fields_asked(t, number) for t in conditions))
+        if read is None or None in asked or len(set(names)) < len(names):
             continue
-        kept = (i for i, a in enumerate(columns) if a.name in read or _stays(a, call))
+        needed = asked | {i for i, a in enumerate(columns) if a.name in read}
+        kept = (i for i, a in enumerate(columns) if i in needed or _stays(a, call))
         given = Input(below.children[0], columns, frozenset(kept))
         span = place_of(function.__code__)
         yield ColumnUse(-1, below, call.name, span, (given,), call=call, position=place)
+
+
+def _fields_asked(condition: Tree, struct: int) -> Iterator[int | None]:
+    """Yield the places of the fields of a struct that a condition reads, and None for the whole."""
+    for parent, node in pairwise([*condition[:1], *condition]):
+        if column_id([node]) == struct:
+            yield int(parent["ordinal"]) if parent["class"] == GET else None
 
 
 def _stays(field: Attribute, call: BoundaryCall) -> bool:
@@ -138,7 +154,7 @@ def _struct_columns(column: Tree) -> tuple[Attribute, ...]:
         return ()
     parts = child_trees(tree, 0)
     names = [str(name[0].get("value")) for name in parts[::2]]
-    return tuple(itertools.starmap(_field, zip(names, parts[1::2], strict=True)))
+    return tuple(starmap(_field, zip(names, parts[1::2], strict=True)))
 
 
 def _field(name: str, value: Tree) -> Attribute:

@@ -5,8 +5,6 @@ UDFs only the arguments.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from presieve.backend.column_pruning import (
     OtherFunction,
     TableFunctions,
@@ -23,9 +21,6 @@ from presieve.backend.rewrite import KeptColumns
 from presieve.driver.stages.decisions import Decision
 from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.errors import Declined
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 class ColumnDecision(Decision[ColumnUse], frozen=True):
@@ -55,31 +50,26 @@ class OtherDecision(Decision[OtherFunction], frozen=True):
 
 def prune_columns(state: PlanState) -> PassResult:
     """Drop the columns and arguments that no function needs."""
-    of_tables = _prune_tables(state)
-    changed = state.is_changed or of_tables.df is not state.df
-    df, decisions = _prune_arguments(state, of_tables.df, changed=changed)
-    return PassResult(df, (*of_tables.decisions, *decisions))
+    return _prune_arguments(state, _prune_tables(state))
 
 
-def _prune_arguments(
-    state: PlanState, df: DataFrame, *, changed: bool
-) -> tuple[DataFrame, tuple[ArgumentDecision, ...]]:
-    arguments = open_arguments(state.opened, df, changed=changed)
+def _prune_arguments(state: PlanState, before: PassResult) -> PassResult:
+    changed = state.is_changed or before.df is not state.df
+    arguments = open_arguments(state.opened, before.df, changed=changed)
     if arguments is None or isinstance(arguments, Declined) or not arguments.uses:
-        return df, ()
+        return before
     strict = state.options.policy == "strict"
     kept = [(u, kept_arguments(arguments, u, strict=strict)) for u in arguments.uses]
     fewer = [(u, numbers) for u, numbers in kept if len(numbers) < len(u.inputs[0].columns)]
-    if not fewer:
-        return df, ()
-    new_df = without_arguments(arguments, fewer)
-    if isinstance(new_df, Declined):
-        return df, ()
+    new_df = without_arguments(arguments, fewer) if fewer else before.df
+    if new_df is before.df or isinstance(new_df, Declined):
+        return before
     for_report, view = state.job.reading.for_report, arguments.view
-    return new_df, tuple(
+    decisions = (
         ArgumentDecision(u, kept=(n,), erases=for_report and erases(view, u, (n,)))
         for u, n in fewer
     )
+    return PassResult(new_df, (*before.decisions, *decisions))
 
 
 def _prune_tables(state: PlanState) -> PassResult:

@@ -34,6 +34,7 @@ from presieve.lift.values.join_values import merge
 from presieve.lift.values.symbolic import (
     LITERAL,
     NONE,
+    DictV,
     ElementsV,
     Scalar,
     Traits,
@@ -193,6 +194,22 @@ def _read_element(m: SymbolicMachine, term: Term) -> Value | None:
     if base == STRING and not m.columns.arrow:
         term = apply_function(Op.TEXT_DECODED, term)
     return Scalar(term, Traits(maybe_nan=base == FLOAT))
+
+
+def _row(call: ModelCall, owner: Value) -> Scalar | None:
+    value = call.m.force(owner, call.flow)
+    is_row = isinstance(value, Scalar) and isinstance(value.base, StructOf)
+    return value if isinstance(value, Scalar) and is_row else None
+
+
+@method(Scalar, "asDict", arguments=0, owner=_row)
+def row_as_dict(call: ModelCall, row: Scalar) -> DictV | None:
+    """``row.asDict()`` of a struct whose fields can all be read."""
+    assert isinstance(row.base, StructOf)
+    call.m.fail(call.flow, is_none(row.term), AttributeError)
+    items = [field(call.m, call.flow, row, name) for name in row.base.names]
+    values = tuple(item for item in items if item is not None)
+    return DictV(row.base.names, values) if len(values) == len(items) else None
 
 
 def _map(call: ModelCall, owner: Value) -> Composite | None:
