@@ -116,10 +116,12 @@ FIELDS = [
     ("of_row", "string", False, ("x", "s")),
     ("of_attributes", "string", False, ("s",)),
     ("as_dict", "string", False, None),
+    ("handed_whole", "string", False, ("s",)),
+    ("handed_to_unknown", "string", False, None),
     ("of_table", "double", True, ("x", "y", "k")),
     ("kind_of_integers", "string", True, ("y", "k")),
     ("number_of_columns", "bigint", True, None),
-    ("changing_table", "double", True, None),
+    ("changing_table", "double", True, ("x", "y", "k")),
 ]
 
 

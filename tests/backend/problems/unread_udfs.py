@@ -125,3 +125,15 @@ def changing_table(rows: pd.DataFrame) -> pd.Series:
 
 def level(row):
     return None if row["x"] is None else "high" if row["x"] > 1 else "low"
+
+
+def size_of_text(row):
+    return "none" if row.s is None else row.s[:1]
+
+
+def handed_whole(row):
+    return size_of_text(row)
+
+
+def handed_to_unknown(row):
+    return os.path.basename(str(row)) if row.s is None else row.s

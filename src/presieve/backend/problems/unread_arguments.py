@@ -15,10 +15,12 @@ functions of whole columns.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from itertools import chain, pairwise, starmap
 from types import FunctionType
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import PROJECT, Boundary, BoundaryCall, is_boundary
 from presieve.backend.catalyst.native_aggregates import child_trees
@@ -43,13 +45,14 @@ from presieve.backend.problems.load_functions import load_function
 from presieve.backend.problems.setting import PlanSetting
 from presieve.errors import DeclineSignal
 from presieve.ir.assumption_codes import MESSAGES
-from presieve.ir.terms import FALSE
+from presieve.ir.terms import FALSE, App, Lit, Op, Term, Var
 from presieve.ir.walk import variables
 from presieve.lift.python.positions import place_of
-from presieve.lift.python.receivers import split_receiver
+from presieve.lift.python.receivers import BoundFunction, split_receiver
 from presieve.lift.python.unread_parameters import fields_read, unread_parameters
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
+from presieve.semantics.smart_constructors import get
 
 
 def read_argument_uses(view: PlanView, node: Node, setting: PlanSetting) -> Iterator[ColumnUse]:
@@ -64,73 +67,152 @@ def read_argument_uses(view: PlanView, node: Node, setting: PlanSetting) -> Iter
         return
     for call in boundary.calls:
         with suppress(DeclineSignal):
-            for use in (
-                _read_use(view, node, replace(boundary, calls=(call,)), setting),
-                *_read_structs(view, node, call),
-            ):
+            reader = _Reader(view, node, replace(boundary, calls=(call,)), setting)
+            for use in (reader.read_arguments(), *reader.read_structs()):
                 if len(use.inputs[0].read) < len(use.inputs[0].columns):
                     yield use
 
 
-def _read_use(view: PlanView, node: Node, boundary: Boundary, setting: PlanSetting) -> ColumnUse:
-    (call,) = boundary.calls
-    if call.streamed or not call.arguments:
-        raise DeclineSignal("eval-type", f"{call.name} takes batches")
-    handle = view.handle(node)
-    by_id = {a.id: a for a in boundary.inputs}
-    arguments = tuple(by_id[i] for i in call.arguments)
-    loaded = load_function(view.gateway, view.gateway.row_function(handle, call.position), call)
-    unread = _not_mentioned(loaded, len(arguments))
-    if len(unread) < len(arguments):
-        unread |= _not_in_meaning(view, node, boundary, setting)
-    if call.whole:
-        unread = frozenset(i for i in unread if arguments[i].type in _OF_ONE_TYPE)
-    read = frozenset(range(len(arguments))) - unread
-    function, _ = split_receiver(loaded)
-    span = place_of(function.__code__) if isinstance(function, FunctionType) else None
-    return ColumnUse(
-        number=-1,
-        node=node,
-        function=call.name,
-        span=span,
-        inputs=(Input(node.children[0], arguments, read),),
-        call=call,
-        position=call.position,
-    )
-
-
-def _read_structs(view: PlanView, node: Node, call: BoundaryCall) -> Iterator[ColumnUse]:
-    """Yield what a call reads of structs that the projection below builds for it alone, beside
-    filters in between on fields.
+class _Reader(Struct, frozen=True):
+    """Reads the only call of the ``boundary`` in a projection. Methods may raise
+    :class:`DeclineSignal`.
     """
-    below, conditions = node.children[0], []
-    while below.kind == FILTER:
-        conditions.append(below.fields["condition"])
-        below = below.children[0]
-    if below.kind != PROJECT or call.streamed:
-        return
-    handle = view.handle(node)
-    loaded = load_function(view.gateway, view.gateway.row_function(handle, call.position), call)
-    function, receiver = split_receiver(loaded)
-    if not isinstance(function, FunctionType):
-        return
-    uses = Counter(column_id([n]) for t in node.fields["projectList"] for n in t)
-    places = {expr_id(tree[0]): i for i, tree in enumerate(below.fields["projectList"])}
-    for at, number in enumerate(call.arguments):
-        place = places.get(number)
-        if place is None or uses[number] != 1:
-            continue
-        columns = _struct_columns(below.fields["projectList"][place])
+
+    view: PlanView
+    node: Node
+    boundary: Boundary
+    setting: PlanSetting
+
+    @property
+    def call(self) -> BoundaryCall:
+        """The call."""
+        return self.boundary.calls[0]
+
+    def load(self) -> BoundFunction:
+        """Return the function, and the object that it is a method of."""
+        gateway, call = self.view.gateway, self.call
+        if call.streamed or not call.arguments:
+            raise DeclineSignal("eval-type", f"{call.name} takes batches, or no arguments")
+        handle = gateway.row_function(self.view.handle(self.node), call.position)
+        return split_receiver(load_function(gateway, handle, call))
+
+    def read_arguments(self) -> ColumnUse:
+        """Return what the call reads of its arguments."""
+        function, receiver = self.load()
+        by_id = {a.id: a for a in self.boundary.inputs}
+        arguments = tuple(by_id[i] for i in self.call.arguments)
+        unread: Set[int] = set()
+        if isinstance(function, FunctionType):
+            before = int(receiver is not None)
+            unread = {i - before for i in unread_parameters(function)} & {*range(len(arguments))}
+        if len(unread) < len(arguments):
+            unread |= self._not_in_meaning()
+        if self.call.whole:
+            unread = {i for i in unread if arguments[i].type in _OF_ONE_TYPE}
+        given = Input(self.node.children[0], arguments, frozenset(range(len(arguments))) - unread)
+        return self._use(self.node, self.call.position, function, given)
+
+    def _use(self, node: Node, position: int, function: object, given: Input) -> ColumnUse:
+        span = place_of(function.__code__) if isinstance(function, FunctionType) else None
+        name, call = self.call.name, self.call
+        return ColumnUse(-1, node, name, span, (given,), call=call, position=position)
+
+    def read_structs(self) -> Iterator[ColumnUse]:
+        """Yield what the call reads of structs that the projection below builds for it alone,
+        beside filters in between on fields.
+        """
+        below, conditions = self.node.children[0], []
+        while below.kind == FILTER:
+            conditions.append(below.fields["condition"])
+            below = below.children[0]
+        if below.kind != PROJECT:
+            return
+        uses = Counter(column_id([n]) for t in self.node.fields["projectList"] for n in t)
+        places = {expr_id(tree[0]): i for i, tree in enumerate(below.fields["projectList"])}
+        for at, number in enumerate(self.call.arguments):
+            place = places.get(number)
+            if place is None or uses[number] != 1:
+                continue
+            columns = _struct_columns(below.fields["projectList"][place])
+            asked = set(chain.from_iterable(_fields_asked(t, number) for t in conditions))
+            read = self._read_fields(at, columns)
+            if read is None or None in asked:
+                continue
+            kept = {i for i, a in enumerate(columns) if a.name in read or _stays(a, self.call)}
+            needed = frozenset(kept | {i for i in asked if i is not None})
+            given = Input(below.children[0], columns, needed)
+            yield self._use(below, place, self.load().function, given)
+
+    def _read_fields(self, at: int, columns: Sequence[Attribute]) -> Set[str] | None:
+        """Return the names of the fields that are read of the argument at this place; None if that
+        is not known.
+        """
         names = [a.name for a in columns]
-        read = fields_read(function, at + (receiver is not None), names) if columns else None
-        asked = set(chain.from_iterable(_fields_asked(t, number) for t in conditions))
-        if read is None or None in asked or len(set(names)) < len(names):
-            continue
-        needed = asked | {i for i, a in enumerate(columns) if a.name in read}
-        kept = (i for i, a in enumerate(columns) if i in needed or _stays(a, call))
-        given = Input(below.children[0], columns, frozenset(kept))
-        span = place_of(function.__code__)
-        yield ColumnUse(-1, below, call.name, span, (given,), call=call, position=place)
+        if not names or len(set(names)) < len(names):
+            return None
+        function, receiver = self.load()
+        if isinstance(function, FunctionType):
+            read = fields_read(function, at + (receiver is not None), names)
+            if read is not None:
+                return read
+        meaning = self._meaning()
+        if meaning is None:
+            return None
+        struct = meaning.columns[self.call.arguments[at]]
+        fields = set(_fields_in(meaning.terms, struct))
+        return None if None in fields else {f for f in fields if f is not None}
+
+    def _not_in_meaning(self) -> Set[int]:
+        meaning = self._meaning()
+        if meaning is None:
+            return set()
+        read = set(variables(*meaning.terms))
+        return {i for i, n in enumerate(self.call.arguments) if meaning.columns[n] not in read}
+
+    def _meaning(self) -> _Meaning | None:
+        """Return the meaning of the whole function if it shows no argument in an error or message;
+        else None.
+        """
+        keys = tuple(dict.fromkeys(self.call.arguments))
+        boundary = replace(self.boundary, keys=keys, key_outputs={})
+        try:
+            handle = self.view.handle(self.node)
+            read = read_lifted(self.view.gateway, handle, boundary, self.setting)
+        except DeclineSignal:
+            return None
+        if read.why is not None or read.known or len(read.folds) != 1:
+            return None
+        (lifted,) = read.folds
+        shows = lifted.fold.finish_raises != FALSE
+        shows |= any(a.code == MESSAGES for a in lifted.assumptions)
+        if shows or lifted.calls or len(lifted.fold.outputs) < len(self.call.outputs):
+            return None
+        terms = (*(o.term for o in lifted.fold.outputs), *(a.term for a in lifted.assumptions))
+        return _Meaning(terms, input_vars(read.names))
+
+
+class _Meaning(Struct, frozen=True):
+    """All that a function computes or assumes, over the variables of its columns."""
+
+    terms: tuple[Term, ...]
+    columns: Mapping[int, Var]
+
+
+def _fields_in(terms: Iterable[Term], struct: Var) -> Iterator[str | None]:
+    """Yield the names of the fields of a struct that terms read, and None for the whole."""
+    pending, visited = list(terms), set[int]()
+    while pending:
+        term = pending.pop()
+        match term:
+            case App(Op.STRUCT_FIELD, (of, Lit(_, str() as name))) if of in (struct, get(struct)):
+                yield name
+            case App(Op.IS_NONE, (of,)) if of == struct:
+                pass
+            case App(_, args) if id(term) not in visited:
+                visited.add(id(term))
+                pending += args
+            case Var() if term == struct:
+                yield None
 
 
 def _fields_asked(condition: Tree, struct: int) -> Iterator[int | None]:
@@ -168,34 +250,3 @@ def _field(name: str, value: Tree) -> Attribute:
 _STRUCT = EXPRESSIONS + "CreateNamedStruct"
 _OF_ONE_TYPE = ("string", "date", "timestamp", "timestamp_ntz", "double")
 """The types of columns whose type in pandas does not depend on whether there is a NULL."""
-
-
-def _not_mentioned(loaded: object, count: int) -> frozenset[int]:
-    function, receiver = split_receiver(loaded)
-    if not isinstance(function, FunctionType):
-        return frozenset()
-    before = int(receiver is not None)
-    unread = (i - before for i in unread_parameters(function))
-    return frozenset(i for i in unread if 0 <= i < count)
-
-
-def _not_in_meaning(
-    view: PlanView, node: Node, boundary: Boundary, setting: PlanSetting
-) -> frozenset[int]:
-    (call,) = boundary.calls
-    keys = tuple(dict.fromkeys(call.arguments))
-    boundary = replace(boundary, keys=keys, key_outputs={})
-    try:
-        of_call = read_lifted(view.gateway, view.handle(node), boundary, setting)
-    except DeclineSignal:
-        return frozenset()
-    if of_call.why is not None or of_call.known or len(of_call.folds) != 1:
-        return frozenset()
-    (lifted,) = of_call.folds
-    fold = lifted.fold
-    shows = fold.finish_raises != FALSE or any(a.code == MESSAGES for a in lifted.assumptions)
-    if shows or lifted.calls or len(fold.outputs) < len(call.outputs):
-        return frozenset()
-    read = set(variables(*(o.term for o in fold.outputs), *(a.term for a in lifted.assumptions)))
-    columns = input_vars(of_call.names)
-    return frozenset(i for i, n in enumerate(call.arguments) if columns[n] not in read)
