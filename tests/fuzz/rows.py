@@ -180,6 +180,8 @@ class Maker:
                 f"len({s}.split())",
                 f"len(re.findall('[ab]+', {s}))",
                 f"len({s}.split({part}))",
+                f"int(re.search('([0-9]{{1,4}})', {s} + '7').group(1))",
+                f"int(re.search('b([0-9]{{1,18}})', {s}).group(1))",
             ]
         forms += [f"{e}[{self._one('0', '1', '-1')}]" for e in self.names("ints")]
         forms += [f"{f}({e})" for e in self.names("ints") for f in ("len", "sum", "max")]
@@ -202,6 +204,9 @@ class Maker:
         forms += [f"(-{a})", f"abs({a})", f"({a} * {c})", f"max({a}, {b})", f"min({a}, {c})"]
         forms += [f"({a} ** 2)", f"math.sqrt(abs({a}))", f"math.log({a})", f"math.exp({a})"]
         forms += [f"({a} // 2.5)", f"({a} % 1)"]
+        if self.names("string"):
+            text, number = self.value("string", depth), "-?[0-9]+(?:[.][0-9]+)?"
+            forms += [f"float(re.search('{number}', {text} + '1.5').group())"]
         forms += [f"({x} or 0)" for x in self.names("double")] * 2
         forms += [f"({a} * ({x} or 0))" for x in self.names("double")]
         forms += [f"(({x} or 0) {self._one('+', '-')} {a})" for x in self.names("double")]

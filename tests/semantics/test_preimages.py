@@ -18,11 +18,10 @@ from presieve.ir.sorts import DATE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ
 from presieve.ir.terms import App, Op, Scope, Term, Var, int_lit, lit, literal_value, string_lit
 from presieve.semantics import pattern_prefixes
 from presieve.semantics.consequences import LEAST, consequence
-from presieve.semantics.function_meanings import FUNCTIONS, Undefined, civil, first_day
+from presieve.semantics.function_meanings import EXTENTS, FUNCTIONS, Undefined, civil, first_day
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.preimages import (
     CASELESS,
-    EXTENTS,
     PREIMAGES,
     of_arguments,
     preimage,

@@ -161,7 +161,10 @@ class Writer(Struct, frozen=True):
         argument = self.text(composed.argument).inside(Level.PRIMARY)
         if len(argument) > MAX_REPEATED:
             raise InexpressibleError("a long expression would be repeated")
-        return Text(write(composed.form, argument), type=_type_of_call(term))
+        if composed.form.type in INT_RANGES and self.is_wide(term):
+            raise InexpressibleError("an integer of more than 64 bits")
+        type_ = composed.form.type if composed.form.type in INT_RANGES else _type_of_call(term)
+        return Text(write(composed.form, argument), type=type_)
 
     # --- integers -------------------------------------------------------------------------
 

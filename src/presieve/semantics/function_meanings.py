@@ -19,7 +19,9 @@ from functools import cache, partial
 from typing import Any
 
 from presieve.errors import PresieveError
-from presieve.ir.terms import Op
+from presieve.ir.terms import App, Lit, Op, literal_value
+from presieve.semantics.pattern_prefixes import most_digits
+from presieve.semantics.values import INT_RANGES
 
 WHITESPACE = (
     "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
@@ -238,3 +240,37 @@ FUNCTIONS: dict[Op, Callable[..., Any]] = {
     Op.LOCAL_TIME: lambda instant: instant,
 }
 """By operator, on values that are not none."""
+
+
+# --- bounds of results ----------------------------------------------------------------------------
+
+YEARS = range(-5_900_000, 5_900_000)
+"""More than the years of Spark's dates, whose days are 32 bits."""
+
+EXTENTS: dict[Op, tuple[int, int]] = {
+    Op.TEXT_LENGTH: (0, INT_RANGES["int"][1]),
+    **dict.fromkeys((Op.TEXT_FIND, Op.TEXT_RFIND), (-1, INT_RANGES["int"][1])),
+    Op.TEXT_FOUND: (0, INT_RANGES["int"][1]),
+    Op.TEXT_COUNT: (0, INT_RANGES["int"][1]),
+    **dict.fromkeys((Op.ARRAY_SIZE, Op.ARRAY_FIND), (0, INT_RANGES["int"][1])),
+    Op.DATE_YEAR: (YEARS.start, YEARS.stop),
+    Op.DATE_MONTH: (1, 12),
+    Op.DATE_DAY: (1, 31),
+    Op.DATE_WEEKDAY: (0, 6),
+    Op.CLOCK_HOUR: (0, 23),
+    Op.CLOCK_MINUTE: (0, 59),
+    Op.CLOCK_SECOND: (0, 59),
+}
+"""The least and the greatest integer that a function returns. No column's text has 2**31 bytes."""
+
+
+def extent_of(call: App) -> tuple[int, int] | None:
+    """Return the least and the greatest integer that a call of a function gives; None if there are
+    no bounds.
+    """
+    match call:
+        case App(Op.TEXT_TO_INT, (App(Op.TEXT_GROUP, (_, *how)),)):
+            pattern, flags, _, group = (literal_value(t) for t in how if isinstance(t, Lit))
+            most = most_digits(str(pattern), int(flags or 0), int(group or 0))
+            return None if most is None else (0, 10**most - 1)
+    return EXTENTS.get(call.op)

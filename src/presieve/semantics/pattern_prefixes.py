@@ -94,6 +94,59 @@ def most_digits(pattern: str, flags: int, group: int) -> int | None:
 _MOST_DIGITS = 100
 
 
+@cache
+def is_number(pattern: str, flags: int, group: int, kind: str) -> bool:
+    """Whether Python's ``int`` or ``float``, by ``kind``, takes all that a group matches."""
+    parsed = parse(pattern, flags)
+    inner = parsed if group == 0 else next(_groups(parsed, group), None)
+    if inner is None or (kind == "int" and int(inner.getwidth()[1]) > _MOST_DIGITS):
+        return False
+    forms = _number_forms(inner)
+    return forms is not None and all(_NUMBERS[kind].fullmatch(form) for form in forms)
+
+
+_NUMBERS = {"int": re.compile("s?d+"), "float": re.compile(r"s?(?:d+\.?d*|\.d+)")}
+"""A sign, digits and a point, as the forms of numbers have them."""
+_MOST_FORMS = 100
+
+
+def _number_forms(items: Any) -> set[str] | None:
+    """Return the forms of what parts of a pattern match: ``s`` for a sign, ``d`` for one or more
+    digits, and the point; None if they match something else, or too much.
+    """
+    forms = {""}
+    for op, argument in items:
+        of_part = _forms_of(op, argument)
+        if of_part is None or len(forms) * len(of_part) > _MOST_FORMS:
+            return None
+        forms = {before + form for before in forms for form in of_part}
+    return forms
+
+
+def _forms_of(op: Any, argument: Any) -> set[str] | None:
+    if op is CODES.SUBPATTERN:
+        return _number_forms(argument[3])
+    if op is CODES.BRANCH:
+        branches = [_number_forms(branch) for branch in argument[1]]
+        return None if None in branches else set().union(*(b for b in branches if b is not None))
+    if op in (CODES.MAX_REPEAT, CODES.MIN_REPEAT):
+        least, most, inner = argument
+        if _only_digits(inner):
+            forms: set[str] | None = {"d"} if inner.getwidth()[0] else None
+        else:
+            forms = _number_forms(inner) if most == 1 else None
+        return forms if forms is None or least else {"", *forms}
+    if _only_digits([(op, argument)]):
+        return {"d"}
+    characters = {(op, argument)} if op is CODES.LITERAL else set(argument)
+    if op not in (CODES.LITERAL, CODES.IN) or not characters <= _MARKS.keys():
+        return None
+    return {_MARKS[c] for c in characters}
+
+
+_MARKS = {(CODES.LITERAL, ord(c)): form for c, form in (("+", "s"), ("-", "s"), (".", "."))}
+
+
 def _groups(items: Any, number: int) -> Iterator[Any]:
     """Yield what stands in the group of this number."""
     for op, argument in items:

@@ -24,7 +24,7 @@ from presieve.ir.ops import app, conjunction, disjunction, negate, sql_conjuncti
 from presieve.ir.sorts import DATE, STRING, TIMESTAMP, strip
 from presieve.ir.terms import App, Lit, Op, Term, float_lit, int_lit, lit, literal_value, string_lit
 from presieve.ir.walk import subterms
-from presieve.semantics.function_meanings import FUNCTIONS, Undefined, first_day
+from presieve.semantics.function_meanings import FUNCTIONS, YEARS, Undefined, extent_of, first_day
 from presieve.semantics.java_patterns import simplified
 from presieve.semantics.pattern_prefixes import anywhere
 from presieve.semantics.thresholds import AS_SPARK, DOUBLES, MIRRORED, STEPS, threshold
@@ -34,8 +34,6 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 """Replaces invalid UTF-8 bytes in a decoded text."""
 _MOST = 16
 """The largest number of texts that are listed; for more, letters are replaced one by one."""
-_YEARS = range(-5_900_000, 5_900_000)
-"""More than the years of Spark's dates, whose days are 32 bits."""
 _DAY = 86_400_000_000
 _SIGMAS = {"\N{GREEK SMALL LETTER SIGMA}", "\N{GREEK SMALL LETTER FINAL SIGMA}"}
 """The lower case of a capital sigma is one of these, depending on the letters around it."""
@@ -107,31 +105,15 @@ def two_valued(meant: Term) -> Term:
     return app(_TWO_VALUED[meant.op], *args)
 
 
-EXTENTS: dict[Op, tuple[int, int]] = {
-    Op.TEXT_LENGTH: (0, INT_RANGES["int"][1]),
-    **dict.fromkeys((Op.TEXT_FIND, Op.TEXT_RFIND), (-1, INT_RANGES["int"][1])),
-    Op.TEXT_FOUND: (0, INT_RANGES["int"][1]),
-    Op.TEXT_COUNT: (0, INT_RANGES["int"][1]),
-    **dict.fromkeys((Op.ARRAY_SIZE, Op.ARRAY_FIND), (0, INT_RANGES["int"][1])),
-    Op.DATE_YEAR: (_YEARS.start, _YEARS.stop),
-    Op.DATE_MONTH: (1, 12),
-    Op.DATE_DAY: (1, 31),
-    Op.DATE_WEEKDAY: (0, 6),
-    Op.CLOCK_HOUR: (0, 23),
-    Op.CLOCK_MINUTE: (0, 59),
-    Op.CLOCK_SECOND: (0, 59),
-}
-"""The least and the greatest integer that a function returns. No column's text has 2**31 bytes."""
-
-
 def bounds_of(computed: App) -> tuple[Term, ...]:
     """The conditions that the function's value lies between its bounds, if it has bounds."""
     if strip(computed.sort) == STRING:
         below = app(Op.SQL_LT, computed, string_lit(""))
         return (negate(app(Op.SQL_IS_TRUE, below)),)
-    if computed.op not in EXTENTS:
+    extent = extent_of(computed)
+    if extent is None:
         return ()
-    low, high = (int_lit(n) for n in EXTENTS[computed.op])
+    low, high = map(int_lit, extent)
     bounds = (app(Op.SQL_LT, computed, low), app(Op.SQL_GT, computed, high))
     return tuple(negate(app(Op.SQL_IS_TRUE, b)) for b in bounds)
 
@@ -226,7 +208,7 @@ def _ratio(op: Op, computed: App, constant: Lit) -> Term | None:
 
 
 def _year(_: App, year: int) -> Lit | None:
-    days = first_day(year) if year in _YEARS else None
+    days = first_day(year) if year in YEARS else None
     return None if days is None else _days(_, days)
 
 

@@ -43,6 +43,7 @@ from presieve.ir.walk import subterms
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.java_patterns import java_replacement, plain_matcher, simplified
 from presieve.semantics.operator_meanings import Undefined
+from presieve.semantics.pattern_prefixes import is_number
 
 
 def and_(*terms: Term) -> Term:
@@ -106,7 +107,7 @@ def _ite_bool(condition: Term, then: Term, otherwise: Term) -> Term:
 
 def apply_function(op: Op, *args: Term) -> Term:
     """Apply a function of single values. A choice between a constant and another term becomes a
-    choice between the two results.
+    choice between the two results. What is known of the argument's own function is used.
     """
     for i, arg in enumerate(args):
         match arg:
@@ -115,8 +116,13 @@ def apply_function(op: Op, *args: Term) -> Term:
             ):
                 sides = ((*args[:i], side, *args[i + 1 :]) for side in (then, otherwise))
                 return ite(test, *(apply_function(op, *side) for side in sides))
-    if op is Op.CLOCK_DATE and isinstance(args[0], App) and args[0].op is Op.DATE_MIDNIGHT:
-        return args[0].args[0]
+    match op, args:
+        case Op.CLOCK_DATE, (App(Op.DATE_MIDNIGHT, (day,)),):
+            return day
+        case Op.TEXT_IS, (App(Op.TEXT_GROUP, (_, *how)), Lit(_, ("int" | "float") as kind)):
+            pattern, flags, _, group = (literal_value(x) for x in how if isinstance(x, Lit))
+            if is_number(str(pattern), int(flags or 0), int(group or 0), kind):
+                return TRUE
     return fold_constants(app(op, *args))
 
 

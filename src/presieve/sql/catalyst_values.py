@@ -395,7 +395,8 @@ def _or_function_of_python(rule: Rule) -> Rule:
         term = app(recognized.op, _term(argument, context), *recognized.parameters)
         if recognized.compared is not None:
             return Typed(app(Op.SQL_EQ, term, recognized.compared), "boolean")
-        return Typed(term, "int" if signature.result == INT else TYPE_NAMES[signature.result])
+        of_result = "int" if signature.result == INT else TYPE_NAMES[signature.result]
+        return Typed(term, recognized.type or of_result)
 
     return convert
 

@@ -171,6 +171,32 @@ def test_a_struct_that_is_shown_stays(table: DataFrame) -> None:
         assert any(f.pruned for f in reports) == pruned
 
 
+def test_a_column_that_is_never_null(table: DataFrame) -> None:
+    """Of which the function is not known to take a NULL."""
+    from pyspark.sql.functions import udf
+
+    never = table.selectExpr("k", "x", "coalesce(y, 0L) AS y", "coalesce(s, '') AS s")
+    for name in ("never_none", "compared_with_itself"):
+        function = udf(getattr(udfs, name), "double")
+        df = never.select("k", function("x", "y").alias("c")).filter("k > 0")
+        for compile_ in ("never", "always"):
+            same_rows(df, optimize(df, cost="always", compile=compile_))
+        assert not any(f.pruned for f in explain(df, cost="always", compile="never").functions)
+
+
+def test_fields_with_names_of_methods(spark: SparkSession, tmp_path: Path) -> None:
+    from pyspark.sql.functions import struct, udf
+
+    rows = [(1, 1, "é"), (2, None, None)]
+    with_names = spark.createDataFrame(rows, "k int, count int, index string")
+    with_names.write.parquet(str(tmp_path / "named"))
+    named = spark.read.parquet(str(tmp_path / "named"))
+    for name in ("count_missing", "of_traceback"):
+        function = udf(getattr(udfs, name), "string")
+        df = named.select("k", function(struct("k", "count", "index")).alias("c")).filter("k > 0")
+        same_rows(df, optimize(df, cost="always", compile="never"))
+
+
 def test_computed_arguments(table: DataFrame) -> None:
     """What computes an argument that is not read may raise; strictly it stays."""
     from pyspark.sql.functions import expr, udf

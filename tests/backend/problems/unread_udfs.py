@@ -137,3 +137,23 @@ def handed_whole(row):
 
 def handed_to_unknown(row):
     return os.path.basename(str(row)) if row.s is None else row.s
+
+
+def never_none(x, y):
+    y + 1
+    return x
+
+
+def compared_with_itself(x, y):
+    return x if y > y else x + 0.0
+
+
+def count_missing(row):
+    return str(row.count(None))
+
+
+def of_traceback(row):
+    try:
+        return row["k"]["none"]
+    except TypeError as error:
+        return str(error.__traceback__.tb_frame.f_locals["row"])

@@ -4,9 +4,9 @@ only it is given.
 
 Lemma: if a function does the same whatever an argument is, NULL may stand in its place; the rows,
 their order and the other arguments stay as they are. An argument is not read if the code never
-mentions the parameter, or if the meaning of the whole function has no variable of it and the
-function neither raises nor writes a message, in which the argument might be shown. As for functions
-of tables, an error vanishes that only computing or sending the argument raises.
+mentions the parameter; or if the column may be NULL, the meaning of the whole function has no
+variable of it, and the function neither raises nor writes a message, in which it might be shown. As
+for functions of tables, an error vanishes that only computing or sending the argument raises.
 
 pandas chooses the type of an integer column by whether it has a NULL, so integers stay for
 functions of whole columns.
@@ -106,7 +106,7 @@ class _Reader(Struct, frozen=True):
             before = int(receiver is not None)
             unread = {i - before for i in unread_parameters(function)} & {*range(len(arguments))}
         if len(unread) < len(arguments):
-            unread |= self._not_in_meaning()
+            unread |= {i for i in self._not_in_meaning() if arguments[i].nullable}
         if self.call.whole:
             unread = {i for i in unread if arguments[i].type in _OF_ONE_TYPE}
         given = Input(self.node.children[0], arguments, frozenset(range(len(arguments))) - unread)
@@ -152,7 +152,8 @@ class _Reader(Struct, frozen=True):
             return None
         function, receiver = self.load()
         if isinstance(function, FunctionType):
-            read = fields_read(function, at + (receiver is not None), names)
+            at_function = at + (receiver is not None)
+            read = fields_read(function, at_function, names, is_table=self.call.whole)
             if read is not None:
                 return read
         meaning = self._meaning()

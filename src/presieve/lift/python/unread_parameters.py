@@ -16,7 +16,10 @@ from types import CodeType, FunctionType
 from presieve.lift.python.shipped import function_source
 
 _LOOKS_AT_VARIABLES = frozenset(
-    ("locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack", "trace")
+    (
+        *("locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack", "trace"),
+        *("f_locals", "tb_frame", "gi_frame", "f_back", "__traceback__"),
+    )
 )
 
 
@@ -47,11 +50,11 @@ def _mentioned_names(code: CodeType) -> Iterator[str]:
 
 
 def fields_read(
-    function: FunctionType, number: int, fields: Sequence[str]
+    function: FunctionType, number: int, fields: Sequence[str], *, is_table: bool
 ) -> frozenset[str] | None:
     """Return the fields that a function reads of the row or table in a positional parameter, as
-    ``row["a"]`` or ``row.a``; None if it does something else with it. Declines as
-    :func:`function_source`.
+    ``row["a"]``, or as ``row.a`` if that is no name that a row has for something else; None if it
+    does anything else with it. Declines as :func:`function_source`.
     """
     code = function.__code__
     if _LOOKS_AT_VARIABLES & set(_global_names(code)) or number >= code.co_argcount:
@@ -63,18 +66,23 @@ def fields_read(
     of_fields = {
         id(n.value): field
         for n in ast.walk(node)
-        if isinstance(n, ast.Subscript | ast.Attribute) and (field := _field(n)) in fields
+        if isinstance(n, ast.Subscript | ast.Attribute)
+        and (field := _field(n, attributes=not is_table)) in fields
     }
     if len(declared) != 1 or scoped or not all(id(n) in of_fields for n in mentions):
         return None
     return frozenset(str(of_fields[id(n)]) for n in mentions)
 
 
-def _field(node: ast.AST) -> object:
+def _field(node: ast.AST, *, attributes: bool) -> object:
     """Return the name in ``row["a"]`` and ``row.a``, which are read; None for other expressions."""
     match node:
         case ast.Subscript(slice=ast.Constant(name), ctx=ast.Load()):
             return name
-        case ast.Attribute(attr=name, ctx=ast.Load()):
-            return name
+        case ast.Attribute(attr=name, ctx=ast.Load()) if attributes:
+            return None if name in OF_ROWS or name.startswith("_") else name
     return None
+
+
+OF_ROWS = frozenset({*dir(tuple), "asDict"})
+"""Names that a ``Row`` has for other things than its fields."""

@@ -16,10 +16,9 @@ from msgspec import Struct, field
 
 from presieve.ir.fold import Field
 from presieve.ir.sorts import INT, Decimal, strip
-from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
+from presieve.ir.terms import App, Lit, Op, Scope, Term, Var
 from presieve.records import replace
-from presieve.semantics.pattern_prefixes import most_digits
-from presieve.semantics.preimages import EXTENTS
+from presieve.semantics.function_meanings import extent_of
 from presieve.semantics.types import SchemaColumn, bounds, parts_of
 from presieve.semantics.values import MOST_ROWS
 
@@ -91,21 +90,9 @@ class Ranges(Struct, frozen=True):
             case App(Op.STRUCT_FIELD | Op.ARRAY_AT | Op.MAP_AT):
                 path = _path_of(term)
                 return None if path is None else self.columns.get(path)
-            case App(Op.TEXT_TO_INT, (App(Op.TEXT_GROUP, (_, *how)),)):
-                return _number_in_group(how)
             case App(op, _):
-                return _OF_PYTHON.get(op) or EXTENTS.get(op)
+                return _OF_PYTHON.get(op) or extent_of(term)
         return None
-
-
-def _number_in_group(how: Sequence[Term]) -> Interval | None:
-    """Return the interval of the numbers in a group of so many digits; None for other groups."""
-    pattern, flags, _, group = (literal_value(t) if isinstance(t, Lit) else None for t in how)
-    assert isinstance(pattern, str)
-    assert isinstance(flags, int)
-    assert isinstance(group, int)
-    most = most_digits(pattern, flags, group)
-    return None if most is None else (0, 10**most - 1)
 
 
 def _range_of(numbers: Iterable[int]) -> Interval:

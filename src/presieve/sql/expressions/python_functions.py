@@ -95,13 +95,14 @@ def compose(term: App) -> Composed | None:
 
 class Recognized(Struct, frozen=True):
     """The call that a tree stands for: of a function of ``argument``, and ``compared`` with
-    something else if that is not None.
+    something else if that is not None. ``type``: that of the tree if it is a cast.
     """
 
     op: Op
     argument: ExprNode
     parameters: tuple[Lit, ...]
     compared: Lit | None = None
+    type: str = ""
 
 
 def recognize(node: ExprNode) -> Recognized | None:
@@ -115,11 +116,12 @@ def recognize(node: ExprNode) -> Recognized | None:
         for parameters in composition.parameters(*told):
             form = composition.form(*parameters)
             argument = None if form is None else argument_of(form, node)
+            if form is None or argument is None:
+                continue
             literals = tuple(map(literal_of, parameters))
-            if argument is not None and composition.compared:
-                return Recognized(composition.op, argument, (), *literals)
-            if argument is not None:
-                return Recognized(composition.op, argument, literals)
+            if composition.compared:
+                return Recognized(composition.op, argument, (), literals[0])
+            return Recognized(composition.op, argument, literals, type=form.type)
     return None
 
 
@@ -280,6 +282,13 @@ def _to_float() -> Form:
     return Form(basics.CAST, (digits,), "try_cast({0} AS DOUBLE)", "double")
 
 
+@cache
+def _to_int() -> Form:
+    """Numbers of more than 64 bits are none: where this is written, the number is known to fit."""
+    digits = _take(python_texts.steps_to_ascii_number())
+    return Form(basics.CAST, (digits,), "try_cast({0} AS BIGINT)", "bigint")
+
+
 _MOST_DIGITS = 12
 _WHOLE = 2.0**52
 """Doubles from here on are whole."""
@@ -390,6 +399,7 @@ _COMPOSITIONS = (
     Composition(Op.TEXT_IS, _is, textual.RLIKE, (), textual.RLIKE, _kind_of),
     Composition(Op.TEXT_IS, _is, predicates.AND, (0, 0), textual.RLIKE, _float_kind),
     Composition(Op.TEXT_TO_FLOAT, _to_float, basics.CAST, (0,), textual.TRANSLATE, _no_parameters),
+    Composition(Op.TEXT_TO_INT, _to_int, basics.CAST, (0,), textual.TRANSLATE, _no_parameters),
     Composition(Op.FLOAT_ROUND, _round, choices.CASE, (1, 2, 0), textual.FORMAT_NUMBER, _digits_of),
 )
 _BY_OP = {(c.op, c.compared): c for c in _COMPOSITIONS}

@@ -35,9 +35,10 @@ from presieve.semantics.consequences import (
     respelled_prefixes,
     same_truth,
 )
+from presieve.semantics.function_meanings import EXTENTS
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operator_meanings import Undefined
-from presieve.semantics.preimages import EXTENTS, preimage
+from presieve.semantics.preimages import preimage
 from presieve.semantics.smart_constructors import fold_constants, without_options
 from presieve.semantics.thresholds import AS_SPARK, MIRRORED, base_of, linear_form
 from presieve.semantics.values import INT_RANGES

@@ -30,6 +30,7 @@ from presieve.ir.sorts import (
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, float_lit, int_lit, none_lit, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.registry import method
+from presieve.lift.python.unread_parameters import OF_ROWS
 from presieve.lift.values.join_values import merge
 from presieve.lift.values.symbolic import (
     LITERAL,
@@ -57,8 +58,6 @@ Composite: TypeAlias = Scalar | ElementsV
 """An array, a map or a struct of a column, or an empty list or dict beside it."""
 
 _KNOWN: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, DATE)
-_OF_ROWS = frozenset({*dir(tuple), "asDict"})
-"""Names that a ``Row`` has for other things than its fields."""
 _STAND_INS: dict[Sort, Lit] = {
     BOOL: FALSE,
     INT: int_lit(0),
@@ -178,7 +177,7 @@ def field(m: SymbolicMachine, flow: Flow, value: Composite, name: str) -> Value 
 
 def attribute(m: SymbolicMachine, flow: Flow, value: Value, name: str) -> Value | None:
     """Evaluate ``value.name`` of a row; None for other values and names."""
-    if not isinstance(value, Scalar) or not isinstance(value.base, StructOf) or name in _OF_ROWS:
+    if not isinstance(value, Scalar) or not isinstance(value.base, StructOf) or name in OF_ROWS:
         return None
     m.fail(flow, is_none(value.term), AttributeError)
     return field(m, flow, value, name)

@@ -32,7 +32,7 @@ from presieve.lift.values.symbolic import (
     constant_of,
 )
 from presieve.semantics import preimages
-from presieve.semantics.function_meanings import WHITESPACE
+from presieve.semantics.function_meanings import EXTENTS, WHITESPACE
 from presieve.semantics.preimages import of_arguments, spell_as, two_valued
 from presieve.semantics.smart_constructors import (
     apply_function,
@@ -132,7 +132,7 @@ def digits_of(text: Term) -> tuple[Term, int] | None:
         case App(
             Op.TEXT_ZFILL, (App(Op.TEXT_OF_INT, (App(op) as number,)), Lit(_, int() as width))
         ):
-            low, high = (1, 9999) if op is Op.DATE_YEAR else preimages.EXTENTS.get(op, (-1, 0))
+            low, high = (1, 9999) if op is Op.DATE_YEAR else EXTENTS.get(op, (-1, 0))
             return (number, width) if low >= 0 and high < 10**width else None
         case App(Op.TEXT_CONCAT, (first, second)):
             before, after = digits_of(first), digits_of(second)
