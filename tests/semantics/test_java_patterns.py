@@ -73,6 +73,16 @@ def test_the_plain_form(pattern: str, flags: int) -> None:
     assert plain_pattern(plain, 0) == plain
 
 
+MAY_BE_EMPTY = ["(?:S|^){2}x", "(?:|a|abcd|bc){2}(d?)$", "(?:^b?){3}b", "(?:a|b*){0,2}c", "(a|){2}"]
+
+
+@pytest.mark.parametrize("pattern", MAY_BE_EMPTY)
+def test_repeated_groups_that_may_be_empty(pattern: str) -> None:
+    """Java ends a repetition with an empty round, also if that is one too few."""
+    assert plain_pattern(pattern, 0) is None
+    assert plain_matcher(pattern, 0) is None
+
+
 @pytest.mark.parametrize("pattern", OTHERS)
 def test_patterns_without_a_plain_form(pattern: str) -> None:
     assert plain_pattern(pattern, 0) is None
@@ -139,7 +149,7 @@ class Patterns:
         return f"(?{choose(('i', 's', 'i-s'))}:{self.expression(depth - 1)})"
 
     def expression(self, depth: int) -> str:
-        branches = []
+        branches = [""] if self.random.random() < 0.1 else []
         for _ in range(self.random.choice((1, 1, 1, 2))):
             atoms = [self.atom(depth) for _ in range(self.random.randint(1, 4))]
             branches.append("".join(a + self.quantifier(a) for a in atoms))
@@ -148,7 +158,8 @@ class Patterns:
     def quantifier(self, atom: str) -> str:
         if atom in ("^", "$", r"\A", r"\Z") or atom.startswith(("(?=", "(?!")):
             return ""
-        return self.random.choice(("", "", "", "*", "+", "?", "{2}", "{1,3}", "*?", "{2,}"))
+        kinds = ("", "", "", "*", "+", "?", "{2}", "{1,3}", "*?", "{2,}", "{1}?", "{0,1}?")
+        return self.random.choice(kinds)
 
     def matchers(self, count: int) -> Iterator[tuple[str, int, str]]:
         """Yield patterns with flags, and how they are applied, whose matches have a plain form."""
@@ -192,6 +203,9 @@ def test_plain_patterns_match_the_same_texts() -> None:
 
 
 MATCHERS = {
+    "(a){1}?b": "(?:(a))b",
+    "(?:(a)b){1}?c": "(?:(a)b)c",
+    "(a)??b": "(?:(a))??b",
     "[^0-9+]": "[^\\+0-9]",
     "(?:a|b)+?c": "[ab]+?c",
     "a(?P<n>b|cd)?e": "a(?:((?:b|cd)))?e",
