@@ -8,10 +8,10 @@ the same order. The plain form has no flags: letters whose case is ignored are s
 same by all of it but ``.``, ``$``, ``\Z``, ``\d`` and ``\s``, which are written anew: its ``.``
 leaves out more line ends, and its classes have fewer characters. There is no plain form of ``\w``
 (its characters depend on the version of Unicode, and are too many to list), of boundaries of words,
-references to groups and what looks back, nor of groups that are repeated without a limit, for which
-Java's stack may be too small; it is not where each repetition has the same length
-(``Pattern.GroupCurly``). Sources: ``re/_parser.py``; ``java.util.regex.Pattern``,
-``Matcher.appendReplacement``.
+references to groups and what looks back, nor of groups that are repeated and may be empty, or that
+are repeated without a limit, for which Java's stack may be too small; it is not where each
+repetition has the same length (``Pattern.GroupCurly``). Sources: ``re/_parser.py``;
+``java.util.regex.Pattern``, ``Matcher.appendReplacement``.
 """
 
 from __future__ import annotations
@@ -203,6 +203,8 @@ class _Form:
         if len(items) == 1 and items[0][0] in _SINGLE:
             inner = self.sequence(items, flags)
         else:
+            if most > 1 and not items.getwidth()[0]:
+                raise _NoPlainFormError  # Java ends with an empty round, also one too few
             inner = self.group(_depth_of(most, items, flags), items, flags)
         if is_unlimited and least < 2:
             return inner + "*+"[least]
@@ -299,7 +301,9 @@ class _MatchForm(_Form):
                 raise _NoPlainFormError
             return f"({super().part(op, argument, flags)})"
         if op is CODES.MIN_REPEAT:
-            return f"{super().part(op, argument, flags)}?"
+            least, most, inner = argument
+            is_once = least == most == 1 and _has_groups(inner)
+            return super().part(op, argument, flags) + ("" if is_once else "?")
         if op in (CODES.ASSERT, CODES.ASSERT_NOT) and _has_groups(argument[1]):
             raise _NoPlainFormError
         return super().part(op, argument, flags)
@@ -309,7 +313,7 @@ class _MatchForm(_Form):
             return super().repeat(least, most, items, flags)
         if most != 1:
             raise _NoPlainFormError
-        return f"{self.group(1, items, flags)}{'' if least else '?'}"
+        return self.sequence(items, flags) if least else f"{self.group(1, items, flags)}?"
 
 
 def _has_groups(items: Any) -> bool:
