@@ -15,7 +15,8 @@ from tests.support.amount import amount
 
 from presieve.errors import Declined
 from presieve.ir.sorts import Option
-from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.terms import App, Op, Scope, Term, Var
+from presieve.ir.walk import subterms
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.types import sort_of
 from presieve.semantics.values import Value, same
@@ -305,6 +306,14 @@ def test_where_we_say_so_spark_raises_and_nowhere_else(table: DataFrame, text: s
     assert not wrong(table, {text: found})
 
 
+def test_a_date_that_is_moved(table: DataFrame) -> None:
+    """By a constant, where the day is still one of 32 bits."""
+    found = read(table, "date_add(d, 30)")
+    assert isinstance(found, ValueOf)
+    assert {n.op for n in subterms(found.term) if isinstance(n, App)} >= {Op.DATE_SHIFT}
+    assert Op.DATE_DAYS in {n.op for n in subterms(found.safe) if isinstance(n, App)}
+
+
 HIDDEN = (
     f"n + {ERROR}",
     f"n IS NULL AND {ERROR} > 0",
@@ -352,7 +361,7 @@ DECLINED = (
     "ln(x)",
     "upper(s)",
     "lower(s)",
-    "date_add(d, 1)",
+    "date_add(d, i)",
     "d + INTERVAL 1 DAY",
     "rand()",
     "uuid()",

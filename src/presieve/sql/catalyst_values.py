@@ -392,7 +392,11 @@ def _or_function_of_python(rule: Rule) -> Rule:
         signature = SIGNATURES[recognized.op]
         if argument.type != TYPE_NAMES[signature.arguments[0]]:
             raise DeclineSignal("sql-unsupported", f"a function of Python over {argument.type}")
-        term = app(recognized.op, _term(argument, context), *recognized.parameters)
+        of = _term(argument, context)
+        term = app(recognized.op, of, *recognized.parameters)
+        if recognized.op is Op.DATE_SHIFT:  # Spark's days are 32 bits
+            moved = app(Op.INT_ADD, app(Op.DATE_DAYS, get(of)), *recognized.parameters)
+            _require(context, [of], _fits(moved, "int"))
         if recognized.compared is not None:
             return Typed(app(Op.SQL_EQ, term, recognized.compared), "boolean")
         of_result = "int" if signature.result == INT else TYPE_NAMES[signature.result]

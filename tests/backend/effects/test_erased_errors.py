@@ -17,6 +17,7 @@ from tests.support.amount import some
 from tests.support.pickling import pickled_by_value
 
 from presieve.driver.optimize import explain, optimize
+from presieve.driver.stages import column_pruning
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -266,6 +267,15 @@ def test_sums_that_overflow(spark: SparkSession, having: str, shown: str) -> Non
         assert outcome(df) in (found, RAISED), b
 
 
+@pytest.fixture
+def arguments_as_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors of an argument that is not read are another matter: it is not handed over, as Spark
+    leaves out a column that nobody reads (:mod:`tests.backend.problems.test_unread_arguments`).
+    """
+    monkeypatch.setattr(column_pruning, "open_arguments", lambda *_, **__: None)
+
+
+UNREAD = pytest.mark.usefixtures("arguments_as_written")
 ON_THE_WAY = {
     # What the function is sent besides, and how it is written into the file.
     "division": "10 div (k - 1) AS x",
@@ -274,6 +284,7 @@ ON_THE_WAY = {
 }
 
 
+@UNREAD
 @some("below, inside, arrow", product(ON_THE_WAY, [False, True], [False, True]), of=3)
 def test_arguments_that_raise(days: DataFrame, below: str, inside: bool, arrow: bool) -> None:
     """The function does not look at what raises, nor does the pre-filter."""
@@ -298,6 +309,7 @@ def test_arguments_of_aggregates_that_raise(games: DataFrame) -> None:
     agrees(build, computed)
 
 
+@UNREAD
 @ARROW
 def test_values_that_python_has_not(spark: SparkSession, tmp_path: Path, arrow: bool) -> None:
     """Days after the year 9999 fail on their way to Python."""
@@ -312,6 +324,7 @@ def test_values_that_python_has_not(spark: SparkSession, tmp_path: Path, arrow: 
     agrees(build, spark.read.parquet(path))
 
 
+@UNREAD
 def test_texts_that_are_none(spark: SparkSession, tmp_path: Path) -> None:
     """A text that is no UTF-8 fails on its way to Arrow."""
     path = str(tmp_path / "t")

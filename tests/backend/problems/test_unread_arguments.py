@@ -121,7 +121,7 @@ FIELDS = [
     ("of_table", "double", True, ("x", "y", "k")),
     ("kind_of_integers", "string", True, ("y", "k")),
     ("number_of_columns", "bigint", True, None),
-    ("changing_table", "double", True, ("x", "y", "k")),
+    ("changing_table", "double", True, None),
 ]
 
 

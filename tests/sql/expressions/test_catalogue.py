@@ -27,7 +27,7 @@ SCALAR = {e for e in ENTRIES if not e.name.startswith("aggregate.")}
 OF_OPERATORS = "Alias CommonExpressionDef Explode Inline PosExplode SortOrder Stack"
 """Parts of operators, which are no conditions or values."""
 WITHOUT_MEANING = """
-    AddMonths AtLeastNNonNulls CreateArray CreateNamedStruct DateAdd DateDiff DateFormatClass
+    AddMonths AtLeastNNonNulls CreateArray CreateNamedStruct DateDiff DateFormatClass
     DateSub DayOfWeek DayOfYear FormatNumber FromUnixTime GetTimestamp InSet IsValidUTF8 LastDay
     Least Lower MillisToTimestamp ParseToDate Quarter Remainder SecondsToTimestamp StringInstr
     TimestampAddInterval TruncDate TruncTimestamp TryDivide UnixMicros UnixSeconds UnixTimestamp

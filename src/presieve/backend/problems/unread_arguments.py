@@ -2,11 +2,13 @@
 """Trusted. Determine which of its arguments a scalar UDF reads, and which fields of a struct that
 only it is given.
 
-Lemma: if a function does the same whatever an argument is, NULL may stand in its place; the rows,
-their order and the other arguments stay as they are. An argument is not read if the code never
-mentions the parameter; or if the column may be NULL, the meaning of the whole function has no
-variable of it, and the function neither raises nor writes a message, in which it might be shown. As
-for functions of tables, an error vanishes that only computing or sending the argument raises.
+Lemma: if a function does the same whatever an argument is, NULL may stand in its place. The rows and
+the other arguments stay as they are, and Spark may leave out what only computes this one, with the
+order of rows that it makes. An argument is not read if the code never mentions the parameter; or if
+the column may be NULL, the meaning of the whole function has no variable of it, and the function
+neither raises nor writes a message, in which it might be shown, nor returns another object than its
+column has. As for functions of tables, an error vanishes that only computing or sending the
+argument raises.
 
 pandas chooses the type of an integer column by whether it has a NULL, so integers stay for
 functions of whole columns.
@@ -38,6 +40,7 @@ from presieve.backend.catalyst.trees import (
     strip_alias,
 )
 from presieve.backend.catalyst.variable_columns import input_vars
+from presieve.backend.effects.may_raise import made_by_python
 from presieve.backend.gateway import PlanView
 from presieve.backend.problems.column_pruning import ColumnUse, Input
 from presieve.backend.problems.lift_functions import read_lifted
@@ -171,9 +174,12 @@ class _Reader(Struct, frozen=True):
         return {i for i, n in enumerate(self.call.arguments) if meaning.columns[n] not in read}
 
     def _meaning(self) -> _Meaning | None:
-        """Return the meaning of the whole function if it shows no argument in an error or message;
-        else None.
+        """Return the meaning of a function of values if it shows no argument in an error, a message
+        or an object that the column converts, and none is another function's result; else None.
         """
+        made = made_by_python(self.node.children[0], self.view.root)
+        if self.call.whole or made is None or not made.isdisjoint(self.call.arguments):
+            return None  # Spark may hand on the very object that another function returns
         keys = tuple(dict.fromkeys(self.call.arguments))
         boundary = replace(self.boundary, keys=keys, key_outputs={})
         try:
@@ -184,7 +190,7 @@ class _Reader(Struct, frozen=True):
         if read.why is not None or read.known or len(read.folds) != 1:
             return None
         (lifted,) = read.folds
-        shows = lifted.fold.finish_raises != FALSE
+        shows = lifted.fold.finish_raises != FALSE or lifted.converted
         shows |= any(a.code == MESSAGES for a in lifted.assumptions)
         if shows or lifted.calls or len(lifted.fold.outputs) < len(self.call.outputs):
             return None

@@ -55,6 +55,8 @@ def prune_columns(state: PlanState) -> PassResult:
 
 def _prune_arguments(state: PlanState, before: PassResult) -> PassResult:
     changed = state.is_changed or before.df is not state.df
+    if state.opened.written is not None and not changed:
+        return before  # a plan so wide is not read in full for this alone
     arguments = open_arguments(state.opened, before.df, changed=changed)
     if arguments is None or isinstance(arguments, Declined) or not arguments.uses:
         return before
