@@ -2,13 +2,13 @@
 """Trusted. Determine which of its arguments a scalar UDF reads, and which fields of a struct that
 only it is given.
 
-Lemma: if a function does the same whatever an argument is, NULL may stand in its place. The rows and
-the other arguments stay as they are, and Spark may leave out what only computes this one, with the
-order of rows that it makes. An argument is not read if the code never mentions the parameter; or if
-the column may be NULL, the meaning of the whole function has no variable of it, and the function
-neither raises nor writes a message, in which it might be shown, nor returns another object than its
-column has. As for functions of tables, an error vanishes that only computing or sending the
-argument raises.
+Lemma: if a function does the same whatever an argument is, NULL may stand in its place. The rows
+and the other arguments stay as they are, and Spark may leave out what only computes this one, with
+the order of rows that it makes. An argument is not read if the code never mentions the parameter;
+or if the column may be NULL, the meaning of the whole function has no variable of it, and the
+function neither raises nor writes a message, in which it might be shown, nor returns another object
+than its column has. As for functions of tables, an error vanishes that only computing or sending
+the argument raises.
 
 pandas chooses the type of an integer column by whether it has a NULL, so integers stay for
 functions of whole columns.
