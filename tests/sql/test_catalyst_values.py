@@ -14,13 +14,16 @@ import pytest
 from tests.support.amount import amount
 
 from presieve.errors import Declined
-from presieve.ir.sorts import Option
+from presieve.ir.ops import app
+from presieve.ir.sorts import STRING, Option
 from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import subterms
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.types import sort_of
 from presieve.semantics.values import Value, same
 from presieve.sql.catalyst_values import ValueOf, value
+from presieve.sql.expressions.compositions import write
+from presieve.sql.expressions.python_functions import compose
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -312,6 +315,16 @@ def test_a_date_that_is_moved(table: DataFrame) -> None:
     assert isinstance(found, ValueOf)
     assert {n.op for n in subterms(found.term) if isinstance(n, App)} >= {Op.DATE_SHIFT}
     assert Op.DATE_DAYS in {n.op for n in subterms(found.safe) if isinstance(n, App)}
+
+
+def test_a_number_in_a_text(table: DataFrame) -> None:
+    """Spark has it where it is one of 64 bits."""
+    composed = compose(app(Op.TEXT_TO_INT, Var(Scope.ROW, "s", STRING)))
+    assert composed is not None
+    found = read(table, write(composed.form, "s"))
+    assert isinstance(found, ValueOf)
+    assert found.type == "bigint"
+    assert Op.TEXT_TO_INT in {n.op for n in subterms(found.safe) if isinstance(n, App)}
 
 
 HIDDEN = (

@@ -392,15 +392,15 @@ def _or_function_of_python(rule: Rule) -> Rule:
         signature = SIGNATURES[recognized.op]
         if argument.type != TYPE_NAMES[signature.arguments[0]]:
             raise DeclineSignal("sql-unsupported", f"a function of Python over {argument.type}")
-        of = _term(argument, context)
-        term = app(recognized.op, of, *recognized.parameters)
-        if recognized.op is Op.DATE_SHIFT:  # Spark's days are 32 bits
-            moved = app(Op.INT_ADD, app(Op.DATE_DAYS, get(of)), *recognized.parameters)
-            _require(context, [of], _fits(moved, "int"))
+        term = app(recognized.op, _term(argument, context), *recognized.parameters)
+        if recognized.fits:
+            number = get(term) if signature.result == INT else app(Op.DATE_DAYS, get(term))
+            _require(context, [term], _fits(number, recognized.fits))
         if recognized.compared is not None:
             return Typed(app(Op.SQL_EQ, term, recognized.compared), "boolean")
-        of_result = "int" if signature.result == INT else TYPE_NAMES[signature.result]
-        return Typed(term, recognized.type or of_result)
+        if signature.result == INT:
+            return Typed(term, recognized.fits or "int")
+        return Typed(term, TYPE_NAMES[signature.result])
 
     return convert
 

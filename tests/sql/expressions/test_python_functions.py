@@ -6,6 +6,8 @@ import random
 import re
 import sys
 from collections.abc import Callable
+from operator import itemgetter, methodcaller
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +18,9 @@ from presieve.sql.expressions import python_texts
 from presieve.sql.expressions.compositions import write
 from presieve.sql.expressions.python_functions import compose
 from presieve.sql.expressions.python_texts import Steps
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 EVERY = [chr(i) for i in range(sys.maxunicode + 1) if not 0xD800 <= i < 0xE000]
 LETTERS = "aAΣσς.':·İßŉΐև 1ﬃᾷͅˠ^Ǆ̈́"  # noqa: RUF001
@@ -205,3 +210,21 @@ def test_written(term: App, sql: str) -> None:
 )
 def test_what_has_no_form(term: App) -> None:
     assert compose(term) is None
+
+
+def test_parts_and_zeros_on_spark(spark: SparkSession) -> None:
+    """Texts shorter than what is left out, too, and a sign alone."""
+    texts = ["", "a", "é", "\U0001f600b", "abc", "abcd", "abcde", "+", "-", "-7", "+ab", "--1"]
+    calls: dict[str, Callable[[str], str]] = {}
+    for start in range(-4, 4):
+        for stop in range(-5, 0):
+            composed = compose(app(Op.TEXT_SLICE, TEXT, int_lit(start), int_lit(stop)))
+            assert composed is not None
+            calls[write(composed.form, "s")] = itemgetter(slice(start, stop))
+    for width in (1, 2, 4):
+        composed = compose(app(Op.TEXT_ZFILL, TEXT, int_lit(width)))
+        assert composed is not None
+        calls[write(composed.form, "s")] = methodcaller("zfill", width)
+    df = spark.createDataFrame([(text,) for text in texts], "s string")
+    for row in df.selectExpr("s", *(f"{sql} AS c{i}" for i, sql in enumerate(calls))).collect():
+        assert list(row)[1:] == [in_python(row.s) for in_python in calls.values()], row.s

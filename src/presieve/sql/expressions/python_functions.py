@@ -56,7 +56,8 @@ class Composition(Struct, frozen=True):
 
     A tree of this form is a call of ``root`` and has, at the ``path`` from there, a call of
     ``mark``. Constants at ``places`` in that tell the ``parameters``, if there are any.
-    ``compared``: it says whether the function's value equals the only parameter.
+    ``compared``: it says whether the function's value equals the only parameter. ``fits``: Spark
+    gives the function's value where this type of integers has it, or the number of its day.
     """
 
     op: Op
@@ -67,6 +68,7 @@ class Composition(Struct, frozen=True):
     parameters: Callable[..., Iterator[Parameters]]
     places: tuple[tuple[int, ...], ...] = ((1,),)
     compared: bool = False
+    fits: str = ""
 
 
 class Composed(Struct, frozen=True):
@@ -95,14 +97,14 @@ def compose(term: App) -> Composed | None:
 
 class Recognized(Struct, frozen=True):
     """The call that a tree stands for: of a function of ``argument``, and ``compared`` with
-    something else if that is not None. ``type``: that of the tree if it is a cast.
+    something else if that is not None; only where it ``fits``, as in :class:`Composition`.
     """
 
     op: Op
     argument: ExprNode
     parameters: tuple[Lit, ...]
     compared: Lit | None = None
-    type: str = ""
+    fits: str = ""
 
 
 def recognize(node: ExprNode) -> Recognized | None:
@@ -121,7 +123,7 @@ def recognize(node: ExprNode) -> Recognized | None:
             literals = tuple(map(literal_of, parameters))
             if composition.compared:
                 return Recognized(composition.op, argument, (), literals[0])
-            return Recognized(composition.op, argument, literals, type=form.type)
+            return Recognized(composition.op, argument, literals, fits=composition.fits)
     return None
 
 
@@ -284,7 +286,6 @@ def _to_float() -> Form:
 
 @cache
 def _to_int() -> Form:
-    """Numbers of more than 64 bits are none: where this is written, the number is known to fit."""
     digits = _take(python_texts.steps_to_ascii_number())
     return Form(basics.CAST, (digits,), "try_cast({0} AS BIGINT)", "bigint")
 
@@ -392,14 +393,20 @@ _COMPOSITIONS = (
         *(Op.TEXT_SLICE, _slice, textual.SUBSTRING, (), textual.SUBSTRING),
         *(_slice_of, ((1,), (2,), (2, 1))),
     ),
-    Composition(Op.DATE_SHIFT, _shift, times.DATE_ADD, (), times.DATE_ADD, _days_of),
+    Composition(
+        *(Op.DATE_SHIFT, _shift, times.DATE_ADD, (), times.DATE_ADD, _days_of),
+        fits="int",
+    ),
     Composition(Op.TEXT_ZFILL, _zfill, choices.CASE, (2, 0), textual.SUBSTRING, _width_of, ((0,),)),
     Composition(Op.TEXT_FIND, _find, numeric.SUBTRACT, (0,), textual.INSTR, _text_of),
     Composition(Op.TEXT_COUNT, _count, numeric.SUBTRACT, (1, 0), textual.REPLACE, _text_of),
     Composition(Op.TEXT_IS, _is, textual.RLIKE, (), textual.RLIKE, _kind_of),
     Composition(Op.TEXT_IS, _is, predicates.AND, (0, 0), textual.RLIKE, _float_kind),
     Composition(Op.TEXT_TO_FLOAT, _to_float, basics.CAST, (0,), textual.TRANSLATE, _no_parameters),
-    Composition(Op.TEXT_TO_INT, _to_int, basics.CAST, (0,), textual.TRANSLATE, _no_parameters),
+    Composition(
+        *(Op.TEXT_TO_INT, _to_int, basics.CAST, (0,), textual.TRANSLATE, _no_parameters),
+        fits="bigint",
+    ),
     Composition(Op.FLOAT_ROUND, _round, choices.CASE, (1, 2, 0), textual.FORMAT_NUMBER, _digits_of),
 )
 _BY_OP = {(c.op, c.compared): c for c in _COMPOSITIONS}
