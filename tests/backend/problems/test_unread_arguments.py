@@ -157,6 +157,21 @@ def test_fields_that_a_filter_below_reads(table: DataFrame) -> None:
         assert [set(f.read) for f in report.functions if f.pruned] == ([read] if read else [])
 
 
+def test_a_struct_beside_an_argument(table: DataFrame) -> None:
+    """One report says both."""
+    from pyspark.sql.functions import struct, udf
+
+    function = udf(udfs.of_both, "string")
+    df = table.select("k", function(struct("x", "s"), "d").alias("c")).filter("k > 0")
+    same_rows(df, optimize(df, cost="always"))
+    for compile_ in ("never", "always"):
+        reports = explain(df, cost="always", compile=compile_).functions
+        (report,) = (f for f in reports if f.pruned)
+        assert report.columns == (2, 4)
+        assert "d" not in report.read
+        assert "s" in report.read
+
+
 def test_a_struct_that_is_shown_stays(table: DataFrame) -> None:
     from pyspark.sql.functions import struct, udf
 

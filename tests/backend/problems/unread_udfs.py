@@ -157,3 +157,7 @@ def of_traceback(row):
         return row["k"]["none"]
     except TypeError as error:
         return str(error.__traceback__.tb_frame.f_locals["row"])
+
+
+def of_both(row, d):
+    return os.path.basename(str(row["s"]))

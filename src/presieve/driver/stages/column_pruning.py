@@ -5,6 +5,8 @@ UDFs only the arguments.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from presieve.backend.column_pruning import (
     OtherFunction,
     TableFunctions,
@@ -16,15 +18,17 @@ from presieve.backend.column_pruning import (
     prune,
     without_arguments,
 )
+from presieve.backend.gateway import PlanView
 from presieve.backend.problems.column_pruning import ColumnUse
 from presieve.backend.rewrite import KeptColumns
 from presieve.driver.stages.decisions import Decision
 from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.errors import Declined
+from presieve.records import replace
 
 
-class ColumnDecision(Decision[ColumnUse], frozen=True):
-    """The decision about one function of tables.
+class _Pruning(Decision[ColumnUse], frozen=True):
+    """The decision about one function.
 
     ``kept`` are the columns that it receives from now on, None if it receives all; then
     ``declined`` may say why. ``erases`` says that an error may disappear that computing or sending
@@ -35,13 +39,14 @@ class ColumnDecision(Decision[ColumnUse], frozen=True):
     erases: bool = False
 
 
-class ArgumentDecision(Decision[ColumnUse], frozen=True):
-    """The decision about a scalar UDF that does not read all of its arguments: those that it gets
-    from now on, and whether an error may disappear, as of a function of tables.
-    """
+class ColumnDecision(_Pruning, frozen=True):
+    """The decision about one function of tables."""
 
-    kept: KeptColumns | None = None
-    erases: bool = False
+
+class ArgumentDecision(_Pruning, frozen=True):
+    """The decision about one scalar UDF. Its inputs are its arguments, and the fields of structs
+    that it is given, where it does not read all of them.
+    """
 
 
 class OtherDecision(Decision[OtherFunction], frozen=True):
@@ -66,12 +71,22 @@ def _prune_arguments(state: PlanState, before: PassResult) -> PassResult:
     new_df = without_arguments(arguments, fewer) if fewer else before.df
     if new_df is before.df or isinstance(new_df, Declined):
         return before
-    for_report, view = state.job.reading.for_report, arguments.view
-    decisions = (
-        ArgumentDecision(u, kept=(n,), erases=for_report and erases(view, u, (n,)))
-        for u, n in fewer
-    )
+    decisions = _decide_calls(arguments.view, fewer, for_report=state.job.reading.for_report)
     return PassResult(new_df, (*before.decisions, *decisions))
+
+
+def _decide_calls(
+    view: PlanView, fewer: Iterable[tuple[ColumnUse, frozenset[int]]], *, for_report: bool
+) -> Iterator[ArgumentDecision]:
+    """Join what each call is handed of its arguments and of structs."""
+    of_calls: dict[tuple[int, ...], list[tuple[ColumnUse, frozenset[int]]]] = {}
+    for use, numbers in fewer:
+        of_calls.setdefault(use.outputs, []).append((use, numbers))
+    for uses in of_calls.values():
+        inputs = tuple(i for use, _ in uses for i in use.inputs)
+        site, kept = replace(uses[0][0], inputs=inputs), tuple(numbers for _, numbers in uses)
+        gone = for_report and erases(view, site, kept)
+        yield ArgumentDecision(site, kept=kept, erases=gone)
 
 
 def _prune_tables(state: PlanState) -> PassResult:
