@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from presieve.backend.catalyst.list_folds import FOLD_OF_A_LIST, as_columns, lambda_parts, list_fold
 from presieve.backend.catalyst.native_aggregates import child_trees
 from presieve.backend.catalyst.struct_fields import with_fields
-from presieve.backend.catalyst.trees import ATTRIBUTE, EXPRESSIONS, Tree, expr_id
+from presieve.backend.catalyst.trees import ATTRIBUTE, Tree, expr_id
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Field
 from presieve.ir.terms import Scope, Term, Var
@@ -22,8 +22,7 @@ from presieve.plan.algebra import field_id
 from presieve.semantics.aggregates import ListColumn
 from presieve.semantics.smart_constructors import and_, or_
 from presieve.sql.catalyst_values import ValueOf, value
-
-_STRUCT = EXPRESSIONS + "CreateNamedStruct"
+from presieve.sql.expressions.composites import CREATE_NAMED_STRUCT
 
 Places = Mapping[tuple[int, int], Term]
 """The term for each field of a struct, by the struct's exprId and the field's position."""
@@ -69,7 +68,7 @@ def _unlike(what: str) -> DeclineSignal:
 
 def struct_values(tree: Tree) -> list[Tree]:
     """Return the values of a struct expression, whose names are literals."""
-    if tree[0]["class"] != _STRUCT:
+    if tree[0]["class"] != CREATE_NAMED_STRUCT.class_name:
         raise _unlike("a struct")
     names_and_values = child_trees(tree, 0)
     if any(len(t) != 1 or not t[0]["class"].endswith(".Literal") for t in names_and_values[::2]):

@@ -15,6 +15,7 @@ from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.py4j_errors import each, java_class, simple_class
 from presieve.backend.gateway import GatewayError, Handle
+from presieve.sql.expressions.composites import CREATE_NAMED_STRUCT
 
 _KeptColumns = Sequence[Collection[int]]
 
@@ -78,7 +79,7 @@ def _with_nulls(plans: JvmPlans, column: Handle, kept: Collection[int]) -> Handl
     consists of.
     """
     built = column.child()
-    is_struct = simple_class(built) == "CreateNamedStruct"  # of names and values in turn
+    is_struct = simple_class(built) == CREATE_NAMED_STRUCT.name  # of names and values in turn
     null = java_class(plans.jvm, "org.apache.spark.sql.catalyst.expressions.Literal")
     parts = [
         part

@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, pairwise, starmap
 from types import FunctionType
 
@@ -30,7 +32,6 @@ from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.struct_fields import GET
 from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import (
-    EXPRESSIONS,
     Node,
     Tree,
     column_id,
@@ -56,6 +57,7 @@ from presieve.lift.python.unread_parameters import fields_read, unread_parameter
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
 from presieve.semantics.smart_constructors import get
+from presieve.sql.expressions.composites import CREATE_NAMED_STRUCT
 
 
 def read_argument_uses(view: PlanView, node: Node, setting: PlanSetting) -> Iterator[ColumnUse]:
@@ -76,7 +78,8 @@ def read_argument_uses(view: PlanView, node: Node, setting: PlanSetting) -> Iter
                     yield use
 
 
-class _Reader(Struct, frozen=True):
+@dataclass(frozen=True)
+class _Reader:
     """Reads the only call of the ``boundary`` in a projection. Methods may raise
     :class:`DeclineSignal`.
     """
@@ -91,8 +94,9 @@ class _Reader(Struct, frozen=True):
         """The call."""
         return self.boundary.calls[0]
 
-    def load(self) -> BoundFunction:
-        """Return the function, and the object that it is a method of."""
+    @cached_property
+    def loaded(self) -> BoundFunction:
+        """The function, and the object that it is a method of."""
         gateway, call = self.view.gateway, self.call
         if call.streamed or not call.arguments:
             raise DeclineSignal("eval-type", f"{call.name} takes batches, or no arguments")
@@ -101,7 +105,7 @@ class _Reader(Struct, frozen=True):
 
     def read_arguments(self) -> ColumnUse:
         """Return what the call reads of its arguments."""
-        function, receiver = self.load()
+        function, receiver = self.loaded
         by_id = {a.id: a for a in self.boundary.inputs}
         arguments = tuple(by_id[i] for i in self.call.arguments)
         unread: Set[int] = set()
@@ -144,7 +148,7 @@ class _Reader(Struct, frozen=True):
             kept = {i for i, a in enumerate(columns) if a.name in read or _stays(a, self.call)}
             needed = frozenset(kept | {i for i in asked if i is not None})
             given = Input(below.children[0], columns, needed)
-            yield self._use(below, place, self.load().function, given)
+            yield self._use(below, place, self.loaded.function, given)
 
     def _read_fields(self, at: int, columns: Sequence[Attribute]) -> Set[str] | None:
         """Return the names of the fields that are read of the argument at this place; None if that
@@ -153,13 +157,13 @@ class _Reader(Struct, frozen=True):
         names = [a.name for a in columns]
         if not names or len(set(names)) < len(names):
             return None
-        function, receiver = self.load()
+        function, receiver = self.loaded
         if isinstance(function, FunctionType):
             at_function = at + (receiver is not None)
             read = fields_read(function, at_function, names, is_table=self.call.whole)
             if read is not None:
                 return read
-        meaning = self._meaning()
+        meaning = self.meaning
         if meaning is None:
             return None
         struct = meaning.columns[self.call.arguments[at]]
@@ -167,14 +171,15 @@ class _Reader(Struct, frozen=True):
         return None if None in fields else {f for f in fields if f is not None}
 
     def _not_in_meaning(self) -> Set[int]:
-        meaning = self._meaning()
+        meaning = self.meaning
         if meaning is None:
             return set()
         read = set(variables(*meaning.terms))
         return {i for i, n in enumerate(self.call.arguments) if meaning.columns[n] not in read}
 
-    def _meaning(self) -> _Meaning | None:
-        """Return the meaning of a function of values if it shows no argument in an error, a message
+    @cached_property
+    def meaning(self) -> _Meaning | None:
+        """The meaning of a function of values if it shows no argument in an error, a message
         or an object that the column converts, and none is another function's result; else None.
         """
         made = made_by_python(self.node.children[0], self.view.root)
@@ -239,7 +244,7 @@ def _struct_columns(column: Tree) -> tuple[Attribute, ...]:
     are; the number of a field that is none is negative. Nothing for another column.
     """
     tree = strip_alias(column)
-    if not tree or tree[0]["class"] != _STRUCT:
+    if not tree or tree[0]["class"] != CREATE_NAMED_STRUCT.class_name:
         return ()
     parts = child_trees(tree, 0)
     names = [str(name[0].get("value")) for name in parts[::2]]
@@ -254,6 +259,5 @@ def _field(name: str, value: Tree) -> Attribute:
     return Attribute(expr_id(column), name, type_, bool(column["nullable"]))
 
 
-_STRUCT = EXPRESSIONS + "CreateNamedStruct"
 _OF_ONE_TYPE = ("string", "date", "timestamp", "timestamp_ntz", "double")
 """The types of columns whose type in pandas does not depend on whether there is a NULL."""

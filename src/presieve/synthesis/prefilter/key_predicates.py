@@ -35,7 +35,7 @@ from presieve.semantics.consequences import (
     respelled_prefixes,
     same_truth,
 )
-from presieve.semantics.function_meanings import EXTENTS
+from presieve.semantics.function_meanings import extent_of
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.preimages import preimage
@@ -371,7 +371,7 @@ def _bound_of_greatest(op: Op, total: Term, bound: int) -> Term | None:
         return None
     lowest, highest = bound, bound
     for v, factor in parts.items():
-        ends = EXTENTS.get(v.op) if isinstance(v, App) else (1, 1) if isinstance(v, Lit) else None
+        ends = extent_of(v) if isinstance(v, App) else (1, 1) if isinstance(v, Lit) else None
         if v is greatest:
             continue
         if ends is None:
