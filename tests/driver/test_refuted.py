@@ -110,6 +110,9 @@ def test_bytes() -> None:
     assert shown.rows[0]["x"] == b"\x7f\xff\x00"
     job.refuted("x >= X'80'")
     job.refuted("x >= X'7FFF'", "true")
+    between = Job(table.Maximum, "m >= X'7FFF' AND m < X'8000'", schema, "m binary")
+    between.proved("x >= X'7FFF'", "m < X'8000'")
+    between.refuted("x >= X'7FFF' AND x < X'8000'")
 
 
 def test_a_filter_on_the_key_only_needs_the_right_key() -> None:

@@ -11,8 +11,8 @@ from tests.support.amount import amount
 from tests.support.functions import applications
 
 from presieve.ir.function_signatures import SIGNATURES
-from presieve.ir.ops import app
-from presieve.ir.sorts import FLOAT, INT, STRING, ArrayOf, MapOf, Option, Sort
+from presieve.ir.ops import app, sql_conjunction
+from presieve.ir.sorts import BINARY, FLOAT, INT, STRING, ArrayOf, MapOf, Option, Sort
 from presieve.ir.terms import App, Op, Scope, Term, Var, int_lit, lit, string_lit
 from presieve.semantics.consequences import (
     consequence,
@@ -27,6 +27,7 @@ from presieve.semantics.function_meanings import Undefined
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.preimages import spell_as, starts_with
 from presieve.semantics.values import Value
+from presieve.smt.function_facts import FunctionSymbols
 
 LETTERS = "aAbBß\u0130\u0131\u017fsS\u03a3\u03c3\u03c2 \t-1x0\ufb01é\U0001f600"
 SQL = (Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE)
@@ -185,6 +186,14 @@ def test_what_texts_that_are_cleaned_contain() -> None:
             seen["prefix", evaluate(begins, row)] += 1
     assert min(seen.values()) > 100
     assert len(seen) == 5
+
+
+def test_ranges_of_bytes_are_no_prefixes_of_texts() -> None:
+    """A literal of bytes is written as a text, too."""
+    key = Var(Scope.ROW, "k", Option(BINARY))
+    bounds = app(Op.SQL_GE, key, lit(BINARY, "a")), app(Op.SQL_LT, key, lit(BINARY, "b"))
+    assert not [*respelled_prefixes(bounds)]
+    assert FunctionSymbols([sql_conjunction(bounds)])
 
 
 def test_a_part_of_a_part_is_in_the_text() -> None:
