@@ -19,7 +19,7 @@ from functools import cache
 from typing import TypeAlias
 
 from presieve.ir.ops import app, negate, sql_conjunction, sql_disjunction
-from presieve.ir.sorts import TIMESTAMP
+from presieve.ir.sorts import TIMESTAMP, String
 from presieve.ir.terms import App, Lit, Op, Term, int_lit, lit, literal_value, string_lit
 from presieve.semantics.function_meanings import FUNCTIONS, SQUARE, is_whole_quotient
 from presieve.semantics.pattern_prefixes import beginning, part
@@ -87,7 +87,7 @@ def respelled_prefixes(conjuncts: tuple[Term, ...]) -> Iterator[tuple[Term, Term
     tests = [c.args[0] if isinstance(c, App) and c.op is Op.SQL_IS_TRUE else c for c in conjuncts]
     for conjunct in tests:
         match conjunct:
-            case App(Op.SQL_GE, (text, Lit(_, str() as prefix))) if prefix:
+            case App(Op.SQL_GE, (text, Lit(String(), str() as prefix))) if prefix:
                 test, spelled = starts_with(text, prefix), spell_as(value_of(text), prefix)
                 assert isinstance(test, App)
                 if spelled is not None and {*test.args} <= {*tests}:
