@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.driver.conditions import SOLVERS, rows
+from tests.support.scans import largest_scan
 from tests.support.spark_version import is_before
 
 import presieve
-from presieve.backend.classic import join_key_ranges
+from presieve.backend.classic.query_bounds import join_key_ranges, plans
 from presieve.certificate.checker import Rejected, SolverName, Verified, check
 from presieve.certificate.joins import JoinCertificate, parse
 from presieve.ir.terms import SQL_TRUE
@@ -19,7 +20,7 @@ from presieve.plan.algebra import Attribute
 from presieve.records import replace
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 pytestmark = [
     pytest.mark.classic("ranges of keys are read from the plan in the JVM"),
@@ -64,24 +65,7 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Non
 @pytest.fixture(autouse=True)
 def least(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(join_key_ranges, "MIN_ROWS", FACTS // 2)
-    monkeypatch.setattr(join_key_ranges, "MIN_BYTES", 0)
-
-
-def scanned(df: DataFrame) -> int:
-    """The rows out of the largest scan, once the DataFrame has run."""
-
-    def of(plan: Any) -> list[int]:
-        name = str(plan.nodeName())
-        below = [plan.children().apply(i) for i in range(plan.children().size())]
-        if name.startswith("AdaptiveSparkPlan"):
-            below = [plan.executedPlan()]
-        elif name.endswith("QueryStage"):
-            below = [plan.plan()]
-        here = [int(plan.metrics().apply("numOutputRows").value())] if "Scan" in name else []
-        return here + [count for child in below for count in of(child)]
-
-    df.collect()
-    return max(of(df._jdf.queryExecution().executedPlan()), default=0)
+    monkeypatch.setattr(plans, "MIN_BYTES", 0)
 
 
 ON_FEW = {
@@ -108,8 +92,8 @@ def test_row_groups_are_skipped(spark: SparkSession, form: str, key: str) -> Non
     assert better is not df
     assert rows(better) == rows(df)
     assert len(rows(df)) > 10
-    assert scanned(df) == FACTS
-    assert scanned(better) < FACTS / 10
+    assert largest_scan(df) == FACTS
+    assert largest_scan(better) < FACTS / 10
     assert presieve.optimize(better) is better
     assert presieve.optimize(df, policy="strict") is not df
     (found,) = presieve.explain(df).derived
@@ -140,7 +124,7 @@ def test_of_several_joins_each_side_has_its_own(spark: SparkSession) -> None:
     better = presieve.optimize(df)
     assert better is not df
     assert rows(better) == rows(df) != []
-    assert scanned(better) < FACTS / 10
+    assert largest_scan(better) < FACTS / 10
     assert len([d for d in presieve.explain(df).derived if d.derived]) == 2
 
 
@@ -268,7 +252,7 @@ def test_random_tables(
 
 def site(type_: str = "bigint") -> JoinCertificate:
     column = Attribute(1, "k", type_, True)
-    return join_key_ranges.KeyRange((0,), (1,), column, replace(column, id=2)).certificate
+    return join_key_ranges.KeyRange((0,), column, other=(1,), key=replace(column, id=2)).certificate
 
 
 @pytest.mark.parametrize("type_", ["int", "bigint", "date", "timestamp"])

@@ -106,6 +106,13 @@ def scanned(plan: Any) -> Counter[str]:
     return counts
 
 
+def largest_scan(df: DataFrame) -> int:
+    """The rows out of the source of which most are read, once the DataFrame has run."""
+    df.collect()
+    counts = scanned(df._jdf.queryExecution().executedPlan())
+    return max(counts.values(), default=0)
+
+
 def united(plan: Any) -> list[Any]:
     """The parts of the union that a physical plan is at its top."""
     kind = _kind(plan)

@@ -13,6 +13,7 @@ from presieve.certificate import (
     joins,
     row_expressions,
     scan_filters,
+    top_rows,
     windows,
 )
 from presieve.certificate.checker import Rejected, SolverName, Verified, check
@@ -26,6 +27,7 @@ PARSERS: Mapping[str, Callable[[Mapping[str, Any]], Claim]] = {
     group_aggregates.KIND: group_aggregates.parse,
     windows.KIND: windows.parse,
     joins.KIND: joins.parse,
+    top_rows.KIND: top_rows.parse,
     scan_filters.KIND: scan_filters.parse,
 }
 """By kind; certificates of pushdowns have kinds of their own."""

@@ -19,7 +19,8 @@ class Scan(Struct, frozen=True):
 
     ``files`` are paths on this machine. ``columns`` maps the variables in ``prefilter``, ``given``
     and ``keys`` to the files' column names; ``keys`` are the grouping columns of the boundary.
-    ``given`` is the part of the filters between the scan and the boundary that is understood.
+    ``given`` is the part of the filters between the scan and the boundary that is understood, and
+    ``is_given_whole`` says that it is all of them.
     ``skips`` returns the share of the rows that the scan skips because of the pre-filter, by all
     that it goes by; None if unknown.
     """
@@ -30,6 +31,7 @@ class Scan(Struct, frozen=True):
     given: Term = SQL_TRUE
     keys: tuple[Term, ...] = ()
     skips: Callable[[], float | None] = lambda: None
+    is_given_whole: bool = True
 
 
 class Estimate(Struct, frozen=True):

@@ -40,9 +40,9 @@ from presieve.driver.stages.cost_gate import COST
 from presieve.driver.stages.decisions import GateVerdict, Goal, GoalProof, Rewrite, SiteDecision
 from presieve.driver.stages.filter_placement import FilteredDecision
 from presieve.driver.stages.group_aggregates import GroupDecision
-from presieve.driver.stages.join_key_ranges import RangeDecision
 from presieve.driver.stages.passes import Optimization, PlanState
 from presieve.driver.stages.pipeline import BELOW, GROUPS, PUSHDOWN, ROWS
+from presieve.driver.stages.query_bounds import BoundDecision
 from presieve.driver.stages.row_expressions import CompileDecision
 from presieve.driver.stages.scan_filters import DerivedDecision
 from presieve.errors import Declined, PresieveError
@@ -86,7 +86,7 @@ def report_of(state: PlanState) -> ReportData:
         left_alone=state.notes if asked else (),
         derived=(
             *(derived_report(d, drawn=not silent) for d in state.select(DerivedDecision)),
-            *map(range_report, state.select(RangeDecision)),
+            *map(bound_report, state.select(BoundDecision)),
         ),
         changed=changed,
         seconds=0.0,
@@ -178,17 +178,17 @@ def derived_report(decision: DerivedDecision, *, drawn: bool) -> DerivedReport:
     )
 
 
-def range_report(decision: RangeDecision) -> DerivedReport:
-    """Report a side of a join, and the range of the other side's keys as a filter on it."""
+def bound_report(decision: BoundDecision) -> DerivedReport:
+    """Report the rows that are compared with a bound which the query computes."""
     site, is_made = decision.site, decision.is_planned
     return DerivedReport(
-        site.files[0],
-        f"{site.column.name} = {site.key.name} of {site.files[1]}",
+        site.source,
+        site.where,
         site.text if is_made else "",
         decision.skipped,
         decision.reasons,
         _assume_erased_error(ERASED_ROW, is_made and site.erases),
-        "Join",
+        site.operator,
         (site.certificate.to_json(),) if is_made else (),
     )
 

@@ -182,6 +182,24 @@ def obligations(window: Window, where: Term, prefilter: Term) -> Iterator[tuple[
         yield "closed", or_(negate(keeps_key), negate(reaches), keeps)
 
 
+def top_rows_obligations(
+    key: SortKey, bound: Var, below: Term, end: Lit
+) -> Iterator[tuple[str, Term]]:
+    """The conditions, by name, that must hold for every two rows, where the query computes
+    ``bound``: if at least n rows are no worse than some value of ``key``, it is such a value, else
+    it is ``end``. ``key`` is over ROW, ``below`` over ROW and the variable ``bound`` of KEY.
+
+    Lemma: *after*: each row that ``below`` drops stands behind every row that is no worse than the
+    bound. *too few*: with ``end`` in place of the bound nothing is dropped. Then the first n rows
+    of ``filter below R``, sorted by ``key`` and then by anything, are the first n rows of R: in
+    the first case n rows that are kept stand before each row that is dropped.
+    """
+    keeps = _is_true(below)
+    counted = _true(Op.SQL_GE if key.descending else Op.SQL_LE, _of_key(key.value), bound)
+    yield "after", or_(negate(counted), keeps, negate(_at_most(key, key.value, _of_key(key.value))))
+    yield "too few", substitute(keeps, {bound: end})
+
+
 def _true(op: Op, *args: Term) -> Term:
     return _is_true(app(op, *args))
 

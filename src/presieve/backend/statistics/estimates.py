@@ -48,11 +48,13 @@ def scan_below(
         a.id: v for a in attributes if (v := variable_of(a)) is not None
     }
     conditions: list[Term] = []
+    unread = 0
     for operator in reversed(passed):
         if operator.kind == FILTER:
             parts = split_conjuncts(operator.fields["condition"])
-            terms = (expression(c.tree, known_terms, timezone) for c in parts)
+            terms = [expression(c.tree, known_terms, timezone) for c in parts]
             conditions += [t for t in terms if not isinstance(t, Declined)]
+            unread += sum(isinstance(t, Declined) for t in terms)
         elif operator.kind == PROJECT:
             known_terms = _above(operator.fields["projectList"], known_terms)
     inputs = {v: known_terms[i] for i, v in input_vars(source.names).items() if i in known_terms}
@@ -71,7 +73,7 @@ def scan_below(
         columns, over_scan, sql_conjunction(conditions), *keys
     )
     skips = partial(_skips, gateway, leaf, over_scan, attributes, timezone)
-    return Scan(scan, rows, prefilter_term, passing, tuple(groups), skips)
+    return Scan(scan, rows, prefilter_term, passing, tuple(groups), skips, not unread)
 
 
 def _skips(

@@ -17,7 +17,6 @@ from presieve.driver.stages.datachecks import seconds_of_checks
 from presieve.driver.stages.decisions import Objection, OutcomeCheck, SiteDecision
 from presieve.driver.stages.filter_placement import add_filters_below
 from presieve.driver.stages.group_aggregates import replace_group_functions
-from presieve.driver.stages.join_key_ranges import add_key_ranges
 from presieve.driver.stages.outcome import outcome_check
 from presieve.driver.stages.passes import (
     PREFILTERS,
@@ -29,6 +28,7 @@ from presieve.driver.stages.passes import (
     Spent,
 )
 from presieve.driver.stages.prefilters import push_prefilters, read_plan
+from presieve.driver.stages.query_bounds import add_key_ranges, add_top_rows
 from presieve.driver.stages.row_expressions import replace_row_functions
 from presieve.driver.stages.scan_filters import add_derived_filters, add_readable_filters
 from presieve.errors import Declined
@@ -51,8 +51,13 @@ DERIVED = Pass("derived filters", add_derived_filters)
 """Add intervals of columns right above files."""
 RANGES = Pass("ranges of join keys", add_key_ranges)
 """Add the range of a join's keys to its large side."""
+TOP_ROWS = Pass("bounds of first rows", add_top_rows)
+"""Add the n-th value of the sort key to the files below ORDER BY ... LIMIT n."""
 
-PASSES = (READABLE, READING, BELOW, PUSHDOWN, BELOW, ROWS, GROUPS, COLUMNS, DERIVED, RANGES)
+PASSES = (
+    *(READABLE, READING, BELOW, PUSHDOWN, BELOW, ROWS, GROUPS, COLUMNS, DERIVED),
+    *(RANGES, TOP_ROWS),
+)
 """All passes, in order. Pre-filters are new filters for the pass before them, so it runs again."""
 
 TAKEN_BACK = "check"

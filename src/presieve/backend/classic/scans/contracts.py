@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
+from presieve.backend.catalyst.native_aggregates import child_trees
+from presieve.backend.catalyst.trees import (
+    AND,
+    ATTRIBUTE,
+    LITERAL,
+    OR,
+    Tree,
+    is_attribute,
+)
 from presieve.backend.classic.catalyst_builder import conjuncts
 from presieve.backend.classic.display_names import files_name, print_unqualified
 from presieve.backend.classic.py4j_errors import each, simple_class, translate_errors
@@ -95,6 +103,27 @@ def _leaves(node: Handle, above: Handle | None) -> Iterator[tuple[Handle, Handle
     filter_ = node if simple_class(node) == "FilterExec" else None
     for child in children:
         yield from _leaves(child, filter_)
+
+
+_COMPARISONS = tuple(
+    entry.class_name for entry in (*predicates.COMPARISONS, predicates.EQUAL_NULL_SAFE)
+)
+_NULL_TESTS = (predicates.IS_NULL.class_name, predicates.IS_NOT_NULL.class_name)
+
+
+def _compares_with_values(condition: Tree) -> bool:
+    """Whether a condition consists of comparisons of columns with values that are constants or
+    known when the plan runs.
+    """
+    kind, parts = condition[0]["class"], child_trees(condition, 0)
+    if kind in (AND, OR):
+        return all(map(_compares_with_values, parts))
+    if kind in _NULL_TESTS:
+        return is_attribute(parts[0])
+    if kind not in _COMPARISONS or not is_attribute(parts[0]):
+        return False
+    value = str(parts[1][0]["class"])
+    return value == LITERAL or value.endswith(".ScalarSubquery")  # of the logical or physical plan
 
 
 @translate_errors
@@ -200,7 +229,7 @@ class _Scan:
             return "unsupported", PYTHON
         if any("Subquery" in name for name in names):
             by_value = self._gateway.version.subqueries and self._kind == _FILES
-            if by_value and names[1:] == ["AttributeReference", "ScalarSubquery"]:
+            if by_value and _compares_with_values(conjunct.tree):
                 return "inexact", WHEN_RUN
             return "unsupported", SUBQUERY
         plain = len(names) == 3 and names[1:] == ["AttributeReference"] * 2
