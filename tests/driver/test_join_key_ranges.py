@@ -12,9 +12,10 @@ from tests.support.scans import largest_scan
 from tests.support.spark_version import is_before
 
 import presieve
-from presieve.backend.classic.query_bounds import join_key_ranges, plans
+from presieve.backend.classic.query_bounds import join_key_ranges, nth_value, plans
 from presieve.certificate.checker import Rejected, SolverName, Verified, check
 from presieve.certificate.joins import JoinCertificate, parse
+from presieve.cost.top_rows import TopRange
 from presieve.ir.terms import SQL_TRUE
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
@@ -103,6 +104,89 @@ def test_row_groups_are_skipped(spark: SparkSession, form: str, key: str) -> Non
     assert not found.assumptions
     (claim,) = found.certificates
     assert all(isinstance(check(parse(claim), s), Verified) for s in SOLVERS)
+
+
+LATEST = {
+    "greatest": "SELECT f.k, f.u FROM facts f JOIN (SELECT max({0}) AS m FROM facts) s"
+    " ON f.{0} = s.m",
+    "least": "SELECT f.k, f.u FROM (SELECT min({0}) AS m FROM facts) s JOIN facts f ON f.{0} = s.m",
+    "of some": "SELECT f.k, f.u FROM facts f JOIN (SELECT max({0}) AS m FROM facts WHERE u < 30000)"
+    " s ON f.{0} = s.m",
+    "semi": "SELECT k, u FROM facts f LEFT SEMI JOIN (SELECT max({0}) AS m, max(x) AS y FROM facts)"
+    " s ON f.{0} = s.m",
+    "renamed": "SELECT k, u FROM facts f JOIN (SELECT m AS n FROM (SELECT max(o) AS m FROM"
+    " (SELECT {0} AS o FROM facts))) s ON f.{0} = s.n",
+}
+
+
+@pytest.mark.parametrize(
+    ("form", "key"),
+    [*((form, "k") for form in LATEST), *(("greatest", key) for key in TYPES if key != "k")],
+)
+def test_rows_of_the_latest_key(spark: SparkSession, form: str, key: str) -> None:
+    df = spark.sql(LATEST[form].format(key))
+    better = presieve.optimize(df)
+    assert better is not df
+    assert rows(better) == rows(df) != []
+    assert largest_scan(df) >= 2 * FACTS
+    assert largest_scan(better) < 1.5 * FACTS
+    (found,) = presieve.explain(df).derived
+    assert found.derived.startswith(f"{key} {'<=' if form == 'least' else '>='} ")
+    (claim,) = found.certificates
+    assert all(isinstance(check(parse(claim), s), Verified) for s in SOLVERS)
+
+
+@pytest.mark.parametrize(
+    "side",
+    [
+        "(SELECT count(k) AS m FROM facts)",
+        "(SELECT max(k) FILTER (WHERE u < 9) AS m FROM facts)",
+        "(SELECT max(k) AS m FROM facts GROUP BY d)",
+        "(SELECT max(k) AS m FROM facts HAVING max(u) > 9)",
+        "(SELECT max(k) + 1 AS m FROM facts)",
+        "(SELECT max(m) AS m FROM (SELECT max(k) AS m FROM facts GROUP BY d))",
+    ],
+)
+def test_other_sides_of_one_row(spark: SparkSession, side: str) -> None:
+    df = spark.sql(f"SELECT f.k FROM facts f JOIN {side} s ON f.k = s.m")
+    for cost in ("auto", "always"):
+        better = presieve.optimize(df, cost=cost)
+        assert "scalar-subquery" not in better._jdf.queryExecution().analyzed().toString()
+        assert rows(better) == rows(df)
+
+
+def test_an_outer_join_keeps_other_rows_than_the_latest(spark: SparkSession) -> None:
+    df = spark.sql(
+        "SELECT f.k, s.m FROM facts f LEFT JOIN (SELECT max(k) AS m FROM facts) s ON k=m"
+    )
+    assert rows(presieve.optimize(df, cost="always")) == rows(df)
+    narrow = df.filter(f"k >= {FACTS - 5}")
+    assert rows(narrow) != rows(df)
+
+
+@pytest.mark.parametrize("extreme", ["max", "min"])
+def test_whatever_footers_suggest_of_the_latest_key(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extreme: str
+) -> None:
+    rng = random.Random(extreme)
+    values = [rng.choice([None, 0, 1, 2, 9, -5, 2**31 - 1, -(2**31)]) for _ in range(20)]
+    suggested = [(a, b) for a in (0, 3, 9, 10**6, -(10**6)) for b in (0, 9, 10**6, -(10**6))]
+    tables: list[list[int | None]] = [values, [None] * 3, []]
+    for turn, some in enumerate(tables):
+        path = str(tmp_path / f"{turn}")
+        frame = spark.createDataFrame([(v, n) for n, v in enumerate(some)], "i int, n int")
+        frame.coalesce(1).write.parquet(path)
+        df = spark.sql(
+            f"SELECT * FROM parquet.`{path}` a JOIN"
+            f" (SELECT {extreme}(i) AS m FROM parquet.`{path}` WHERE n % 3 > 0) b ON a.i = b.m"
+        )
+        for start, end in rng.sample(suggested, 5):
+            monkeypatch.setattr(
+                nth_value, "guess_range", lambda *_, s=start, e=end, **__: TopRange(s, e, 1.0, s)
+            )
+            better = presieve.optimize(df, cost="always")
+            assert better is not df
+            assert rows(better) == rows(df)
 
 
 def test_columns_keep_the_names_of_their_tables(spark: SparkSession) -> None:
@@ -270,6 +354,19 @@ def test_without_its_premises_it_is_refuted(solver: SolverName) -> None:
     assert isinstance(check(preserved, solver), Rejected)
     all_match = replace(claim, join=replace(claim.join, on=SQL_TRUE))
     assert isinstance(check(all_match, solver), Rejected)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("greatest", [True, False])
+def test_the_bound_of_the_latest_key(solver: SolverName, greatest: bool) -> None:
+    column = Attribute(1, "k", "bigint", True)
+    nth = nth_value.NthValue((1, 0), column, greatest, 1, TopRange(7, 3, 0.9))
+    key = replace(column, id=2)
+    of = join_key_ranges.KeyRange((0,), column, other=(1,), key=key, extreme=nth)
+    assert isinstance(check(of.certificate, solver), Verified)
+    assert isinstance(check(replace(of.certificate, where=SQL_TRUE), solver), Rejected)
+    turned = replace(of, extreme=replace(nth, descending=not greatest)).certificate
+    assert isinstance(check(replace(of.certificate, left=turned.left), solver), Rejected)
 
 
 @pytest.mark.parametrize("writer", ["pyarrow", "spark"])

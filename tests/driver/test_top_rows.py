@@ -13,7 +13,8 @@ from tests.support.scans import largest_scan
 from tests.support.spark_version import is_before
 
 import presieve
-from presieve.backend.classic.query_bounds import plans, top_rows
+from presieve.backend.classic.query_bounds import nth_value, plans, top_rows
+from presieve.backend.classic.query_bounds.nth_value import NthValue
 from presieve.certificate.checker import Rejected, SolverName, Verified, check
 from presieve.certificate.stored import parse
 from presieve.certificate.top_rows import TopRowsCertificate
@@ -221,7 +222,7 @@ def test_whatever_footers_suggest(
     expected = rows(df)
     for start, end in rng.sample(SUGGESTED, 9):
         monkeypatch.setattr(
-            top_rows, "guess_range", lambda *_, s=start, e=end, **__: TopRange(s, e, 1.0)
+            nth_value, "guess_range", lambda *_, s=start, e=end, **__: TopRange(s, e, 1.0)
         )
         better = presieve.optimize(df, cost="always")
         assert better is not df
@@ -278,9 +279,8 @@ def test_random_tables(
 
 def claim(type_: str = "bigint", *, descending: bool = True) -> TopRowsCertificate:
     column = Attribute(1, "k", type_, True)
-    return top_rows.TopRows(
-        (0,), column, descending=descending, count=5, input=(0,), key=column, end=3
-    ).certificate
+    nth = NthValue((0,), column, descending, 5, TopRange(7, 3, 0.9))
+    return top_rows.TopRows((0,), column, nth=nth).certificate
 
 
 @pytest.mark.parametrize("type_", ["int", "bigint", "date", "timestamp"])

@@ -21,12 +21,18 @@ LEAST_SHARE = 1e-4
 class TopRange(Struct, frozen=True):
     """The values of a sort key from ``start`` on are likely to belong to enough rows, and none is
     likely to be beyond ``end``. ``skipped`` is the share of the rows in row groups that have none
-    of these values.
+    of these values. ``first`` is the first value of all, as far as footers tell.
     """
 
     start: int
     end: int
     skipped: float
+    first: int = 0
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The least and the greatest value of the first row's range, ``start`` and ``first``."""
+        return min(self.start, self.first), max(self.start, self.first)
 
 
 def guess_range(scan: Scan, count: int, *, descending: bool) -> TopRange | None:
@@ -50,7 +56,8 @@ def guess_range(scan: Scan, count: int, *, descending: bool) -> TopRange | None:
     sign = 1 if descending else -1
     skipped = sum(g.rows for (_, best, nulls), g in ends if sign * (best - start) < 0 and not nulls)
     end = (min if descending else max)(worst for (worst, _, _), _ in ends)
-    return TopRange(start, end, skipped / sum(g.rows for g in arriving))
+    first = (max if descending else min)(best for (_, best, _), _ in ends)
+    return TopRange(start, end, skipped / sum(g.rows for g in arriving), first)
 
 
 def _share_kept(scan: Scan) -> float:

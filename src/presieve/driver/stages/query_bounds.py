@@ -34,7 +34,8 @@ class BoundDecision(Decision[Bound], frozen=True):
 
 def add_key_ranges(state: PlanState) -> PassResult:
     """Add ranges of keys to the large sides of joins."""
-    return _add(state, find_key_ranges(state.opened, state.df))
+    of_any_size = state.options.cost == "always"
+    return _add(state, find_key_ranges(state.opened, state.df, of_any_size=of_any_size))
 
 
 def add_top_rows(state: PlanState) -> PassResult:

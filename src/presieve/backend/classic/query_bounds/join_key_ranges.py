@@ -8,6 +8,10 @@ scans unless it merges several subqueries into one that gives a struct
 (``MergeScalarSubqueries``). Therefore only the least key comes from an aggregate; the greatest is
 the first row in descending order.
 
+Where the other side is the greatest value of files, a row with ``k`` below any of these values has
+no partner. Such a value is found by a look at few rows
+(:mod:`presieve.backend.classic.query_bounds.nth_value`); the same for the least value.
+
 The other side is computed twice. It must consist of files below filters and projections that give
 the same rows again and never raise: Spark need not compute a join's side as a whole.
 """
@@ -19,18 +23,23 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from presieve.backend.catalyst.boundary import AGGREGATE, PROJECT
+from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION
 from presieve.backend.catalyst.operators import JOIN, attribute_of, equalities, outputs
 from presieve.backend.catalyst.trees import (
+    ALIAS,
     AND,
     ATTRIBUTE,
     EXPRESSIONS,
     Node,
+    Tree,
     expr_id,
     node_at,
     walk,
 )
 from presieve.backend.catalyst.variable_columns import InputAttributes
 from presieve.backend.classic.display_names import source_name
+from presieve.backend.classic.query_bounds.nth_value import SUBQUERY, NthValue
 from presieve.backend.classic.query_bounds.plans import (
     TYPES,
     Bound,
@@ -39,6 +48,7 @@ from presieve.backend.classic.query_bounds.plans import (
     count_rows,
     follow_to_files,
     open_file_plan,
+    passed_column,
     select_again,
 )
 from presieve.backend.effects.may_raise import trees_raise
@@ -65,7 +75,8 @@ _KINDS = frozenset(_PLANS + name for name in ("Inner$", "LeftSemi$"))
 _EQUAL = predicates.EQUAL.class_name
 """Not ``<=>``, which is true if both sides are NULL."""
 _ENDS = (predicates.GREATER_OR_EQUAL.class_name, predicates.LESS_OR_EQUAL.class_name)
-_SHAPE = (AND, *(c for end in _ENDS for c in (end, ATTRIBUTE, EXPRESSIONS + "ScalarSubquery")))
+_RANGE = (AND, *(c for end in _ENDS for c in (end, ATTRIBUTE, SUBQUERY)))
+_EXTREMES = {EXPRESSIONS + "aggregate.Max": True, EXPRESSIONS + "aggregate.Min": False}
 
 MAX_ROWS = 100_000
 """Maximum number of rows in the other side's files, which are read once more."""
@@ -79,12 +90,14 @@ LEAST_SKIPPED = 0.3
 
 class KeyRange(Bound, frozen=True, kw_only=True):
     """The side of a join at ``path``. Its rows have partners only if ``column`` is between the
-    extremes of ``key`` of the side at ``other``, whose files ``others`` names.
+    extremes of ``key`` of the side at ``other``, whose files ``others`` names. ``extreme``: that
+    side has one row, the first in the order of a column.
     """
 
     other: tuple[int, ...]
     key: Attribute
     others: str = ""
+    extreme: NthValue | None = None
 
     @property
     def operator(self) -> str:
@@ -99,31 +112,41 @@ class KeyRange(Bound, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The filter, for a person."""
+        if self.extreme is not None:
+            compared = ">=" if self.extreme.descending else "<="
+            return f"{self.column.name} {compared} {self.key.name} of {self.others}"
         ends = f"min({self.key.name}) AND max({self.key.name})"
         return f"{self.column.name} BETWEEN {ends} of {self.others}"
 
     @property
     def certificate(self) -> JoinCertificate:
         """The claim that the range may be a filter. The extremes are columns beside ``column``."""
-        type_ = self.column.type
-        typed_columns = [column(n, type_, True) for n in ("column", "least", "greatest", "key")]
-        columns = [c for c in typed_columns if c is not None]
+        names = ("column", "least", "greatest", "key")
+        columns = [c for n in names if (c := column(n, self.column.type, True)) is not None]
         *keys, key = columns
         column_var, least, greatest = (Var(Scope.KEY, c.name, c.sort) for c in keys)
         key_var = Var(Scope.ROW, key.name, key.sort)
-        between = _range_condition(key_var, least, greatest)
         join = Join(app(Op.SQL_EQ, column_var, key_var), left=False, right=False)
+        if self.extreme is None:
+            between = _range_condition(key_var, least, greatest)
+            below = _range_condition(column_var, least, greatest)
+        else:
+            between = self.extreme.not_behind(key_var, least)
+            below = self.extreme.keep(column_var, least)
         key_condition = app(Op.SQL_OR, app(Op.SQL_IS_NULL, key_var), between)
-        below = _range_condition(column_var, least, greatest)
         return JoinCertificate(tuple(keys), (key,), join, key_condition, below, SQL_TRUE)
 
     def share_skipped(self, plan: FilePlan) -> float | None:
         """Estimate the share by the extremes of the keys that the other side has now."""
-        keys = plan.scan(node_at(plan.root, self.other), InputAttributes((self.key,), (), (), {}))
-        ends = None if keys is None else extremes(keys)
+        ends = self._ends(plan) if self.extreme is None else self.extreme.range.ends
         scan = None if ends is None else self._scan(plan, *ends)
         estimated = None if scan is None else estimate(scan)
         return None if estimated is None else estimated.skipped
+
+    def _ends(self, plan: FilePlan) -> tuple[int, int] | None:
+        """Return the extremes of the keys that the other side has now, in a sample."""
+        keys = plan.scan(node_at(plan.root, self.other), InputAttributes((self.key,), (), (), {}))
+        return None if keys is None else extremes(keys)
 
     def _scan(self, plan: FilePlan, low: int, high: int) -> Scan | None:
         """Return the files that the filter reaches, if ``low`` and ``high`` are the extremes."""
@@ -150,6 +173,8 @@ class KeyRange(Bound, frozen=True, kw_only=True):
 
     def condition(self, plan: FilePlan, side: Side) -> Handle:
         """Build the range, with a subquery for each end."""
+        if self.extreme is not None:
+            return self.extreme.condition(plan, side, self.column)
         gateway = plan.gateway
         other_side = gateway.replace_calls(gateway.node(plan.plan, self.other))
         least, keys = (
@@ -170,7 +195,7 @@ class KeyRange(Bound, frozen=True, kw_only=True):
     @property
     def shape(self) -> tuple[str, ...]:
         """The classes of the range."""
-        return _SHAPE
+        return _RANGE if self.extreme is None else self.extreme.shape
 
 
 def _range_condition(value: Term, low: Term, high: Term) -> Term:
@@ -184,20 +209,29 @@ class KeyRanges(Struct, frozen=True):
     bounds: tuple[KeyRange, ...]
 
 
-def find_key_ranges(opened: Opened, df: DataFrame) -> KeyRanges | Declined | None:
-    """Find the joins of a classic DataFrame with a large and a small side."""
-    plan = open_file_plan(opened, df, ("JOIN",), _has_sizes)
+def find_key_ranges(
+    opened: Opened, df: DataFrame, *, of_any_size: bool
+) -> KeyRanges | Declined | None:
+    """Find the joins of a classic DataFrame with a large and a small side. ``of_any_size``: where
+    the small side is one row, the other one need not be large.
+    """
+
+    def has_sizes(sizes: Sequence[int]) -> bool:
+        return of_any_size or _has_sizes(sizes)
+
+    plan = open_file_plan(opened, df, ("JOIN",), has_sizes)
     if plan is None or isinstance(plan, Declined):
         return plan
     erases = any(map(trees_raise, walk(plan.root)))
-    candidates = (s for n in walk(plan.root) if n.kind == JOIN for s in _of_join(n))
+    joined = (s for n in walk(plan.root) if n.kind == JOIN for s in _of_join(n))
+    candidates = (replace(s, extreme=_extreme(plan, s)) for s in joined)
     ranges = (replace(_with_files(plan, s), erases=erases) for s in candidates if _fits(plan, s))
     return KeyRanges(plan, tuple(ranges))
 
 
 def _has_sizes(sizes: Sequence[int]) -> bool:
-    """Whether there are files with many rows and others with few."""
-    return any(s >= MIN_ROWS for s in sizes) and any(s <= MAX_ROWS for s in sizes)
+    """Whether there are files with many rows, and others."""
+    return any(s >= MIN_ROWS for s in sizes) and len(sizes) > 1
 
 
 def _of_join(join: Node) -> Iterator[KeyRange]:
@@ -223,10 +257,37 @@ def _fits(plan: FilePlan, of: KeyRange) -> bool:
     filter on the column changes nothing else.
     """
     other_side = node_at(plan.root, of.other)
-    if not plan.can_be_read_again(other_side) or any(map(trees_raise, walk(other_side))):
+    if any(map(trees_raise, walk(other_side))):
         return False
-    rows = count_rows(plan.gateway, plan.handle(_leaf(other_side)))
-    return rows is not None and rows <= MAX_ROWS and plan.takes_filter(of.path, of.column)
+    if of.extreme is None:
+        if not _has_sizes(plan.sizes):
+            return False
+        rows = count_rows(plan.gateway, plan.handle(_leaf(other_side)))
+        if rows is None or rows > MAX_ROWS or not plan.can_be_read_again(other_side):
+            return False
+    return plan.takes_filter(of.path, of.column)
+
+
+def _extreme(plan: FilePlan, of: KeyRange) -> NthValue | None:
+    """Return what the only row of the other side is the extreme of, if it has one row and footers
+    tell about where that is.
+    """
+    node, number = node_at(plan.root, of.other), of.key.id
+    while node.kind == PROJECT:
+        passed = passed_column(node, number)
+        if passed is None:
+            return None
+        (node,), number = node.children, passed
+    if node.kind != AGGREGATE or node.fields["groupingExpressions"]:
+        return None
+    columns: list[Tree] = node.fields["aggregateExpressions"]
+    called = next((t for t in columns if expr_id(t[0]) == number), [])
+    kinds = [n["class"] for n in called]
+    is_extreme = kinds[:2] == [ALIAS, AGGREGATE_EXPRESSION] and kinds[3:] == [ATTRIBUTE]
+    (rows,) = node.children
+    if not is_extreme or kinds[2] not in _EXTREMES or not plan.can_be_read_again(rows):
+        return None
+    return NthValue(rows.path, attribute_of(called[3]), _EXTREMES[kinds[2]]).suggest(plan)
 
 
 def _leaf(node: Node) -> Node:

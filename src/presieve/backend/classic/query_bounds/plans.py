@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER, JOIN, outputs
-from presieve.backend.catalyst.trees import EXPRESSIONS, Node, node_at
+from presieve.backend.catalyst.trees import EXPRESSIONS, Node, expr_id, node_at, source_id
 from presieve.backend.catalyst.variable_columns import InputAttributes
 from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.classic.gateway import ClassicGateway
@@ -106,7 +106,8 @@ class Bound(Struct, frozen=True):
 
 class FilePlan(Struct, frozen=True):
     """A deterministic plan over files without subqueries. ``written`` is the plan as it was
-    written; in ``plan`` filters stand as far below as Spark moves them first.
+    written; in ``plan`` filters stand as far below as Spark moves them first. ``sizes`` are the
+    numbers of rows of its Parquet files by leaf; none if all are small.
     """
 
     gateway: ClassicGateway
@@ -114,6 +115,7 @@ class FilePlan(Struct, frozen=True):
     plan: Handle
     root: Node
     timezone: str
+    sizes: tuple[int, ...]
 
     @property
     def view(self) -> PlanView:
@@ -180,11 +182,12 @@ def open_file_plan(
         return None
     if not gateway.cache_is_empty() or not gateway.deterministic(written):
         return None
-    if not has_sizes(_sizes(gateway, written)) or session_declines(gateway, written) is not None:
+    sizes = tuple(_sizes(gateway, written))
+    if not has_sizes(sizes) or session_declines(gateway, written) is not None:
         return None
     plan = _push_filters(gateway, written)
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
-    return FilePlan(gateway, written, plan, gateway.tree(plan), timezone)
+    return FilePlan(gateway, written, plan, gateway.tree(plan), timezone, sizes)
 
 
 _CATALYST = "org.apache.spark.sql.catalyst."
@@ -233,6 +236,16 @@ def follow_to_files(node: Node, number: int) -> Node | None:
     while below.kind in ALWAYS_PASSED:
         (below,) = below.children
     return node if below.kind == RELATION and number in (outputs(below) or ()) else None
+
+
+def passed_column(node: Node, number: int) -> int | None:
+    """Return the column of its input that a projection or a filter passes on; None if it is
+    computed.
+    """
+    if node.kind != PROJECT:
+        return number
+    sources = (source_id(t) for t in node.fields["projectList"] if expr_id(t[0]) == number)
+    return next(sources, None)
 
 
 class Side(Struct, frozen=True):
@@ -286,8 +299,8 @@ def _filter_side(plan: FilePlan, side: Side, bound: Bound) -> Handle:
 
 
 def select_again(parts: Parts, node: Handle, column: Attribute, name: str) -> Handle:
-    """Return one column of filters and projections over files, under this name, as a ``Dataset`` of
-    its own.
+    """Return one column of aggregates, filters and projections over files, under this name, as a
+    ``Dataset`` of its own.
     """
     at = [int(a.exprId().id()) for a in parts.output(node)].index(column.id)
     fresh = _copy_with_new_ids(parts, node)
@@ -295,8 +308,8 @@ def select_again(parts: Parts, node: Handle, column: Attribute, name: str) -> Ha
 
 
 def _copy_with_new_ids(parts: Parts, node: Handle) -> Handle:
-    """Copy filters and projections over files, with new numbers for all columns. No number may
-    occur twice in a plan, or the analyzer renews some of them (``DeduplicateRelations``).
+    """Copy these operators, with new numbers for all columns. No number may occur twice in a plan,
+    or the analyzer renews some of them (``DeduplicateRelations``).
     """
     gateway = parts.plans
     if not int(node.children().size()):
@@ -309,10 +322,15 @@ def _copy_with_new_ids(parts: Parts, node: Handle) -> Handle:
     maps = java_module(jvm, EXPRESSIONS + "AttributeMap")
     new_attributes = maps.apply(gateway.seq([tuple_(old, new) for old, new in pairs]))
     node = gateway.with_children(node, [fresh_child]).rewriteAttrs(new_attributes)
-    if str(node.nodeName()) != "Project":
+    computed = _COMPUTED.get(str(node.nodeName()))
+    if computed is None:
         return node
     columns = (
         parts.alias(c.child(), str(c.name())) if simple_class(c) == "Alias" else c
-        for c in each(node.projectList())
+        for c in each(getattr(node, computed)())
     )
-    return parts.project(list(columns), fresh_child)
+    return parts.rebuild(node, list(columns), fresh_child)
+
+
+_COMPUTED = {"Project": "projectList", "Aggregate": "aggregateExpressions"}
+"""Where operators compute columns; an aggregate has no groups."""
