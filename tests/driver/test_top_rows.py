@@ -238,6 +238,30 @@ def _write(spark: SparkSession, values: list[Any]) -> str:
     return path
 
 
+BOUNDED = {
+    "first rows": "SELECT k FROM {0} ORDER BY k DESC LIMIT 3",
+    "latest key": "SELECT a.k FROM {0} a JOIN (SELECT max(k) AS m FROM {0}) b ON a.k = b.m",
+}
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_an_enabled_session_computes_the_bound_again(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Spark keeps the values of a DataFrame's subqueries, and a file may have been overwritten."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    monkeypatch.setattr(top_rows, "MIN_ROWS", 0)
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"k": list(range(5000, 6000))}), path, row_group_size=100)
+    with presieve.enabled(spark, cost="always"):
+        df = spark.sql(BOUNDED[name].format(f"parquet.`{path}`"))
+        assert df.collect()[0].k == 5999
+        pq.write_table(pa.table({"k": list(range(5001, 5501)) * 2}), path, row_group_size=100)
+        assert df.collect()[0].k == 5500
+
+
 @pytest.mark.second
 def test_random_tables(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
