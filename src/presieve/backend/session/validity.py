@@ -4,8 +4,10 @@ which it depends.
 
 A classic DataFrame's plan is analyzed once and for all. It depends on the session's configuration
 and on cached data, which are compared, and on files whose footers may have been read: nobody
-announces changes of files, so decisions that depend on them are made afresh. The plan of a Connect
-DataFrame contains names that the server resolves each time, so no decision about it is kept.
+announces changes of files, so decisions that depend on them are made afresh. So are plans with
+scalar subqueries, whose values Spark computes from files once for each DataFrame. The plan of a
+Connect DataFrame contains names that the server resolves each time, so no decision about it is
+kept.
 """
 
 from __future__ import annotations
@@ -34,6 +36,11 @@ class Surroundings:
     def is_undisturbed(self) -> bool:
         """Whether no facts have been taken from files since."""
         return footers.answers() == self.answers
+
+    def keeps_values(self, better: DataFrame) -> bool:
+        """Whether Spark keeps values that the plan of this DataFrame computes."""
+        gateway = ClassicGateway(better.sparkSession, self.settings)
+        return gateway.mentions(gateway.analyze_plan(better), "SCALAR_SUBQUERY")
 
     def same(self, now: Surroundings) -> bool:
         """Whether the session's configuration is unchanged."""
