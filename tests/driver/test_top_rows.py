@@ -19,10 +19,12 @@ from presieve.certificate.checker import Rejected, SolverName, Verified, check
 from presieve.certificate.stored import parse
 from presieve.certificate.top_rows import TopRowsCertificate
 from presieve.cost.top_rows import TopRange
+from presieve.driver.session import SessionSetting, enabled_as
 from presieve.ir.ops import app
 from presieve.ir.terms import SQL_TRUE, Lit, Op, Scope, Var
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
+from presieve.report.report_data import ReportData
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -236,6 +238,20 @@ def _write(spark: SparkSession, values: list[Any]) -> str:
     data = [(v, n) for n, v in enumerate(values)]
     spark.createDataFrame(data, "i int, n int").coalesce(1).write.parquet(path)
     return path
+
+
+@pytest.mark.parametrize("action", ["take", "head", "first"])
+def test_actions_that_take_first_rows(spark: SparkSession, action: str) -> None:
+    df = spark.table("events").orderBy("ts")
+    seen: list[ReportData] = []
+    setting = SessionSetting({}, lambda _, report: seen.append(report), for_report=True)
+    with enabled_as(spark, setting):
+        call = getattr(df, action)
+        first = call() if action == "first" else call(1)[0]
+    assert first == df.limit(1).collect()[0]
+    (report,) = seen
+    assert report.derived[0].where == "ORDER BY ts ASC LIMIT 1"
+    assert report.changed
 
 
 BOUNDED = {

@@ -257,7 +257,7 @@ def _heard_everywhere(setting: SessionSetting) -> SessionSetting:
 @contextmanager
 def _through(df: DataFrame, name: str) -> Iterator[DataFrame]:
     """Yield the DataFrame that stands in for another one during the call of a member."""
-    if getattr(_here, "inside", False):
+    if getattr(_here, "inside", False) or _makes_limit(df, name):
         yield df
         return
     _here.inside = True
@@ -267,6 +267,16 @@ def _through(df: DataFrame, name: str) -> Iterator[DataFrame]:
             yield answer.better
     finally:
         _here.inside, _here.answer = False, None
+
+
+def _makes_limit(df: DataFrame, name: str) -> bool:
+    """Whether the action collects the first rows of an order by a limit: then the DataFrame with
+    the limit is examined, which says how few rows are needed.
+    """
+    from presieve.backend.session.hooks import FIRST_ROWS
+    from presieve.backend.session.validity import is_sorted
+
+    return name in FIRST_ROWS and _setting(df) is not None and is_sorted(df)
 
 
 def _keep_writer(writer: object) -> None:

@@ -48,6 +48,9 @@ ACTIONS = (
 )
 """Methods that run the plan, or hand it over to be run."""
 
+FIRST_ROWS = ("take", "head", "first")
+"""Actions that collect what ``limit`` makes of the DataFrame."""
+
 WRITES = ("writeTo", "mergeInto")
 """Methods that make a writer of the DataFrame."""
 

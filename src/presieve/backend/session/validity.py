@@ -59,3 +59,14 @@ def surroundings(df: DataFrame, settings: Mapping[str, str]) -> Surroundings | N
         return Surroundings(settings, footers.answers())
     except GatewayError:
         return None
+
+
+def is_sorted(df: DataFrame) -> bool:
+    """Whether a classic DataFrame sorts its rows at the end."""
+    if not is_classic(df):
+        return False
+    try:
+        gateway = ClassicGateway(df.sparkSession)
+        return str(gateway.analyze_plan(df).nodeName()) == "Sort"
+    except GatewayError:
+        return False
