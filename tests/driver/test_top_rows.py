@@ -278,6 +278,57 @@ def test_an_enabled_session_computes_the_bound_again(
         assert df.collect()[0].k == 5500
 
 
+@pytest.mark.skipif(is_before("4.3"), reason="functions of a session never come first")
+@pytest.mark.parametrize("function", ["count", "min", "max"])
+@pytest.mark.parametrize("name", BOUNDED)
+def test_functions_of_the_session_with_names_of_spark(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, function: str
+) -> None:
+    """Two names may mean one function: what the query computes is read again."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    monkeypatch.setattr(top_rows, "MIN_ROWS", 0)
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"k": list(range(5000, 6000))}), path, row_group_size=100)
+    df = spark.sql(BOUNDED[name].format(f"parquet.`{path}`"))
+    expected = rows(df)
+    spark.conf.set("spark.sql.functionResolution.sessionOrder", "first")
+    spark.sql(f"CREATE TEMPORARY FUNCTION {function}(x BIGINT) RETURNS BIGINT RETURN 1000000")
+    try:
+        better = presieve.optimize(df, cost="always")
+        assert rows(better) == expected
+    finally:
+        spark.sql(f"DROP TEMPORARY FUNCTION {function}")
+        spark.conf.unset("spark.sql.functionResolution.sessionOrder")
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_files_that_cannot_be_read_are_ignored(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Which rows there are depends on the columns that are read, and a subquery reads fewer."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    monkeypatch.setattr(top_rows, "MIN_ROWS", 0)
+    path = tmp_path / "t.parquet"
+    numbers = list(range(200))
+    table = pa.table({"k": numbers, "y": numbers})
+    pq.write_table(table, path, row_group_size=10, compression="NONE", use_dictionary=False)
+    broken = pq.ParquetFile(path).metadata.row_group(19).column(1).data_page_offset
+    data = bytearray(path.read_bytes())
+    data[broken : broken + 20] = b"\xff" * 20
+    path.write_bytes(bytes(data))
+    spark.conf.set("spark.sql.files.ignoreCorruptFiles", "true")
+    try:
+        source = BOUNDED[name].replace("SELECT k", "SELECT k, y").replace("a.k FROM", "a.k, y FROM")
+        df = spark.sql(source.format(f"parquet.`{path}`"))
+        assert rows(presieve.optimize(df, cost="always")) == rows(df)
+    finally:
+        spark.conf.unset("spark.sql.files.ignoreCorruptFiles")
+
+
 @pytest.mark.second
 def test_random_tables(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
