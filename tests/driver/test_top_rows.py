@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from itertools import product
 from pathlib import Path
@@ -18,6 +19,7 @@ from presieve.backend.classic.query_bounds.nth_value import NthValue
 from presieve.certificate.checker import Rejected, SolverName, Verified, check
 from presieve.certificate.stored import parse
 from presieve.certificate.top_rows import TopRowsCertificate
+from presieve.cli.app import main
 from presieve.cost.top_rows import TopRange
 from presieve.driver.session import SessionSetting, enabled_as
 from presieve.ir.ops import app
@@ -294,12 +296,12 @@ def test_functions_of_the_session_with_names_of_spark(
     df = spark.sql(BOUNDED[name].format(f"parquet.`{path}`"))
     expected = rows(df)
     spark.conf.set("spark.sql.functionResolution.sessionOrder", "first")
-    spark.sql(f"CREATE TEMPORARY FUNCTION {function}(x BIGINT) RETURNS BIGINT RETURN 1000000")
+    spark.udf.register(function, lambda _: 10**6, "long")
     try:
         better = presieve.optimize(df, cost="always")
         assert rows(better) == expected
     finally:
-        spark.sql(f"DROP TEMPORARY FUNCTION {function}")
+        spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {function}")
         spark.conf.unset("spark.sql.functionResolution.sessionOrder")
 
 
@@ -386,6 +388,20 @@ def test_both_solvers_prove_it(type_: str, descending: bool, solver: SolverName)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
+def test_columns_with_one_name_are_refused(solver: SolverName) -> None:
+    """They would be one column, of which everything is true."""
+    certificate = claim()
+    key, _ = certificate.columns
+    same = replace(key, name="bound")
+    value, limit = (Var(s, "bound", key.sort) for s in (Scope.ROW, Scope.KEY))
+    less = app(Op.SQL_INT_SUB, value, Lit(certificate.end.sort, 1))
+    below = app(Op.SQL_EQ, limit, certificate.end)
+    order = replace(certificate.key, value=less)
+    false = replace(certificate, columns=(same, same), key=order, below=below)
+    assert isinstance(check(false, solver), Rejected)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_with_less_it_is_refuted(solver: SolverName) -> None:
     certificate = claim()
     key, bound = certificate.columns
@@ -402,6 +418,14 @@ def test_with_less_it_is_refuted(solver: SolverName) -> None:
     other_end = replace(certificate, end=Lit(certificate.end.sort, 4))
     assert isinstance(check(other_end, solver), Rejected)
     assert isinstance(check(replace(certificate, below=SQL_TRUE), solver), Verified)
+
+
+def test_the_command_shows_what_it_has_checked(tmp_path: Path, capsys: Any) -> None:
+    claim().save(tmp_path / "claim.json")
+    assert main(["check", str(tmp_path / "claim.json"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["kind"] == "top-rows"
+    assert told["prefilter"] == "key >= bound OR key < 3 OR key IS NULL"
 
 
 @pytest.mark.parametrize("key", ["d", "ts"])

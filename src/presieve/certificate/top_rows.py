@@ -69,6 +69,7 @@ class TopRowsCertificate(TwoRowClaim):
         with the bound, and these have one type.
         """
         of_row, bound = ((column,) for column in self.columns)
+        check_reads((), (self.columns, Scope.KEY))
         check_reads((self.key.value,), (of_row, Scope.ROW))
         check_conditions((self.below,), (of_row, Scope.ROW), (bound, Scope.KEY))
         sorts = {strip(s) for s in (self.key.value.sort, self._bound.sort, self.end.sort)}
@@ -83,7 +84,7 @@ def parse(data: Mapping[str, Any]) -> TopRowsCertificate:
     key, bound = parse_columns(data["columns"])
     value, descending, nulls_first = data["order"]
     end = parse_term(data["end"])
-    if not isinstance(end, Lit):
-        raise ValueError("the end is no constant")
-    order = SortKey(parse_term(value), bool(descending), bool(nulls_first))
+    if not isinstance(end, Lit) or not {descending, nulls_first} <= {True, False}:
+        raise ValueError("the end is no constant, or a direction is no truth value")
+    order = SortKey(parse_term(value), descending, nulls_first)
     return TopRowsCertificate((key, bound), order, parse_term(data["below"]), end)

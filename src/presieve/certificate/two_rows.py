@@ -55,7 +55,12 @@ def parse_columns(data: Any) -> tuple[Column, ...]:
 
 
 def check_reads(terms: Iterable[Term], *columns: tuple[Sequence[Column], Scope]) -> None:
-    """Raises :class:`IllFormed` if a term reads anything but the columns of these scopes."""
+    """Raises :class:`IllFormed` if a term reads anything but the columns of these scopes, or two
+    columns of a scope have one name: they would be one column.
+    """
+    for of_scope, _ in columns:
+        if len({c.name for c in of_scope}) < len(of_scope):
+            raise IllFormed("two columns have one name")
     allowed_variables = {Var(scope, c.name, c.sort) for every, scope in columns for c in every}
     if not allowed_variables.issuperset(variables(*terms)):
         raise IllFormed("a term reads what is no column")

@@ -115,7 +115,7 @@ def _scan_filter_fields(claim: DerivedCertificate) -> dict[str, object]:
 
 def _moved_filters_fields(claim: TwoRowClaim) -> dict[str, object]:
     """The filter above, and the filters below; columns of a join are shown with their side."""
-    from presieve.certificate import joins, windows
+    from presieve.certificate import joins, top_rows, windows
     from presieve.semantics.joins import with_sides
     from presieve.sql.emit import emit
 
@@ -125,6 +125,10 @@ def _moved_filters_fields(claim: TwoRowClaim) -> dict[str, object]:
     if isinstance(claim, windows.WindowCertificate):
         below = {"where": text(claim.where), "prefilter": text(claim.prefilter)}
         return {"kind": windows.KIND, **below}
+    if isinstance(claim, top_rows.TopRowsCertificate):
+        direction = "DESC" if claim.key.descending else "ASC"
+        order = f"ORDER BY {text(claim.key.value)} {direction} LIMIT n"
+        return {"kind": top_rows.KIND, "where": order, "prefilter": text(claim.below)}
     assert isinstance(claim, joins.JoinCertificate)
     below = {"left": text(claim.left), "right": text(claim.right)}
     return {"kind": joins.KIND, "where": text(claim.where, "left.", "right."), **below}

@@ -21,8 +21,9 @@ from presieve.cost.parquet_scan import Estimate, Scan
 from presieve.cost.skipping import truths
 from presieve.ir.ops import app
 from presieve.ir.sorts import Sort, strip
-from presieve.ir.terms import Op, Scope, Term, Var
+from presieve.ir.terms import SQL_TRUE, Op, Scope, Term, Var
 from presieve.ir.walk import variables
+from presieve.records import replace
 from presieve.semantics.fast_interpreter import predicates
 from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.values import Value
@@ -152,6 +153,21 @@ def _sample(
         if until.over:
             break
     return passed, rows_kept
+
+
+def least_share(scan: Scan, groups: Sequence[RowGroup], until: Limit) -> float:
+    """Return a share of the rows of these row groups that is unlikely to be more than arrives at
+    the boundary.
+    """
+    read = variables(scan.given)
+    if not scan.is_given_whole or not set(read) <= scan.columns.keys():
+        return 0.0
+    if not read:
+        return 1.0
+    rows, arriving = _sample(
+        replace(scan, prefilter=scan.given, given=SQL_TRUE), read, groups, until
+    )
+    return _lowest(arriving, rows) if rows else 0.0
 
 
 def largest_share(scan: Scan) -> float | None:

@@ -7,15 +7,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from presieve.cost.estimate import estimate, groups_of, truths_in
-from presieve.cost.parquet import Range, available
+from presieve.cost.estimate import SECONDS, groups_of, least_share, truths_in
+from presieve.cost.parquet import Range, RowGroup, available
 from presieve.cost.parquet_scan import Scan
-from presieve.ir.terms import SQL_TRUE, Var
+from presieve.ir.terms import Var
 from presieve.ir.walk import variables
-from presieve.records import replace
-
-LEAST_SHARE = 1e-4
-"""If filters keep less than this share of the rows, no range is likely to have enough of them."""
 
 
 class TopRange(Struct, frozen=True):
@@ -45,46 +41,49 @@ def guess_range(scan: Scan, count: int, *, descending: bool) -> TopRange | None:
         return None
     groups = groups_of(scan, [v for v in read if isinstance(v, Var)]) or []
     arriving = [g for g in groups if True in truths_in(scan.given, g, scan)]
-    ends = [(e, g) for g in arriving if (e := _ends(g.ranges[scan.columns[key]], descending))]
-    share = _share_kept(scan)
-    if share < LEAST_SHARE:
-        return None
-    kept = [(worst, int(group.rows * share)) for (worst, _, _), group in ends]
-    start = _start(kept, count, descending)
+    ends = [
+        (e, g)
+        for g in arriving
+        if (e := _ends(g.ranges[scan.columns[key]], descending)) is not None
+    ]
+    start = _start(scan, ends, count, descending=descending)
     if start is None:
         return None
     sign = 1 if descending else -1
-    skipped = sum(g.rows for (_, best, nulls), g in ends if sign * (best - start) < 0 and not nulls)
-    end = (min if descending else max)(worst for (worst, _, _), _ in ends)
-    first = (max if descending else min)(best for (_, best, _), _ in ends)
+    skipped = sum(g.rows for e, g in ends if sign * (e.first - start) < 0 and not e.nulls)
+    end = (min if descending else max)(e.last for e, _ in ends)
+    first = (max if descending else min)(e.first for e, _ in ends)
     return TopRange(start, end, skipped / sum(g.rows for g in arriving), first)
 
 
-def _share_kept(scan: Scan) -> float:
-    """Return the share of rows that filters are sure to keep, as far as a sample tells."""
-    if not scan.is_given_whole:
-        return 0.0
-    if scan.given == SQL_TRUE:
-        return 1.0
-    of_filter = estimate(replace(scan, prefilter=scan.given, given=SQL_TRUE))
-    return 0.0 if of_filter is None else of_filter.least
+class Ends(Struct, frozen=True):
+    """The first and the last value of a row group in the order, and whether it has NULL."""
+
+    first: int
+    last: int
+    nulls: bool
 
 
-def _ends(values: Range, descending: bool) -> tuple[int, int, bool] | None:
-    """Return the last and the first value of a row group in the order, and whether it has NULL;
-    None if unknown.
-    """
+def _ends(values: Range, descending: bool) -> Ends | None:
     low, high = values.low, values.high
     if not isinstance(low, int) or not isinstance(high, int):
         return None
-    return (low, high, values.nulls) if descending else (high, low, values.nulls)
+    return Ends(high, low, values.nulls) if descending else Ends(low, high, values.nulls)
 
 
-def _start(groups: Sequence[tuple[int, int]], count: int, descending: bool) -> int | None:
-    """Return the last value of the row groups, best ones first, that have so many rows."""
-    rows = 0
-    for worst, size in sorted(groups, reverse=descending):
-        rows += size
-        if rows >= count:
-            return worst
+def _start(
+    scan: Scan, ends: Sequence[tuple[Ends, RowGroup]], count: int, *, descending: bool
+) -> int | None:
+    """Return the last value of the row groups, best ones first, that have so many rows which
+    filters keep. Rows of these very groups are looked at: others may be kept more often.
+    """
+    ordered = sorted(ends, key=lambda pair: pair[0].last, reverse=descending)
+    until, taken = SECONDS.starts(), 1
+    while ordered and not until.over:
+        best = [group for _, group in ordered[:taken]]
+        if sum(g.rows for g in best) * least_share(scan, best, until) >= count:
+            return ordered[min(taken, len(ordered)) - 1][0].last
+        if taken >= len(ordered):
+            return None
+        taken *= 2
     return None

@@ -30,7 +30,6 @@ from presieve.backend.catalyst.trees import (
     ALIAS,
     AND,
     ATTRIBUTE,
-    EXPRESSIONS,
     Node,
     Tree,
     expr_id,
@@ -50,6 +49,7 @@ from presieve.backend.classic.query_bounds.plans import (
     open_file_plan,
     passed_column,
     select_again,
+    value_of,
 )
 from presieve.backend.effects.may_raise import trees_raise
 from presieve.backend.gateway import Handle
@@ -65,7 +65,7 @@ from presieve.plan.algebra import Attribute, variable_of
 from presieve.records import replace
 from presieve.semantics.joins import Join
 from presieve.semantics.types import column
-from presieve.sql.expressions import predicates
+from presieve.sql.expressions import aggregating, predicates
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -75,8 +75,9 @@ _KINDS = frozenset(_PLANS + name for name in ("Inner$", "LeftSemi$"))
 _EQUAL = predicates.EQUAL.class_name
 """Not ``<=>``, which is true if both sides are NULL."""
 _ENDS = (predicates.GREATER_OR_EQUAL.class_name, predicates.LESS_OR_EQUAL.class_name)
+_LEAST = (AGGREGATE_EXPRESSION, aggregating.MIN.class_name, ATTRIBUTE)
 _RANGE = (AND, *(c for end in _ENDS for c in (end, ATTRIBUTE, SUBQUERY)))
-_EXTREMES = {EXPRESSIONS + "aggregate.Max": True, EXPRESSIONS + "aggregate.Min": False}
+_EXTREMES = {aggregating.MAX.class_name: True, aggregating.MIN.class_name: False}
 
 MAX_ROWS = 100_000
 """Maximum number of rows in the other side's files, which are read once more."""
@@ -182,7 +183,7 @@ class KeyRange(Bound, frozen=True, kw_only=True):
             for _ in range(2)
         )
         first = gateway.seq([keys.col("key").desc()])
-        least = least.selectExpr(gateway.seq(["min(key)"])).scalar()
+        least = value_of(plan, least, "min(key)", _LEAST)
         greatest = keys.orderBy(first).limit(1).scalar()
         limited_column = side.column(self.column)
         return getattr(limited_column.geq(least), "and")(limited_column.leq(greatest))

@@ -13,7 +13,7 @@ from msgspec import Struct
 from presieve.backend.catalyst.trees import ATTRIBUTE, EXPRESSIONS, LITERAL, OR, node_at
 from presieve.backend.catalyst.variable_columns import InputAttributes
 from presieve.backend.classic.py4j_errors import java_class
-from presieve.backend.classic.query_bounds.plans import FilePlan, Side, select_again
+from presieve.backend.classic.query_bounds.plans import FilePlan, Side, select_again, value_of
 from presieve.backend.gateway import Handle
 from presieve.cost.top_rows import TopRange, guess_range
 from presieve.ir.ops import app, sql_disjunction
@@ -22,7 +22,7 @@ from presieve.ir.terms import Lit, Op, Term
 from presieve.plan.algebra import Attribute, variable_of
 from presieve.records import replace
 from presieve.sql.emit import literal
-from presieve.sql.expressions import predicates
+from presieve.sql.expressions import aggregating, choices, predicates
 
 SUBQUERY = EXPRESSIONS + "ScalarSubquery"
 _NOT_WORSE = {
@@ -34,6 +34,9 @@ _WORSE = {
     True: (Op.SQL_LT, predicates.LESS.class_name, "lt"),
     False: (Op.SQL_GT, predicates.GREATER.class_name, "gt"),
 }
+_CALL = aggregating.CALL.class_name
+_ENOUGH = (predicates.GREATER_OR_EQUAL.class_name, _CALL, aggregating.COUNT.class_name)
+_IF_ENOUGH = (choices.CASE.class_name, *_ENOUGH, LITERAL, LITERAL, _CALL)
 
 
 class NthValue(Struct, frozen=True):
@@ -93,11 +96,13 @@ class NthValue(Struct, frozen=True):
         keys = keys.filter(f"key {_NOT_WORSE[self.descending][2]} {self._text(self.range.start)}")
         key = keys.col("key")
         order = gateway.seq([key.desc() if self.descending else key.asc()])
-        last = "min(key)" if self.descending else "max(key)"
+        last = aggregating.MIN if self.descending else aggregating.MAX
         value = (
-            f"CASE WHEN count(1) >= {self.count} THEN {last} ELSE {self._text(self.range.end)} END"
+            f"CASE WHEN count(1) >= {self.count}L THEN {last.sql}(key)"
+            f" ELSE {self._text(self.range.end)} END"
         )
-        return keys.orderBy(order).limit(self.count).selectExpr(gateway.seq([value])).scalar()
+        first = keys.orderBy(order).limit(self.count)
+        return value_of(plan, first, value, (*_IF_ENOUGH, last.class_name, ATTRIBUTE, LITERAL))
 
     def _text(self, value: int) -> str:
         """Print a value of the column's type."""

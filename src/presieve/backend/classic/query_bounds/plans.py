@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER, JOIN, outputs
-from presieve.backend.catalyst.trees import EXPRESSIONS, Node, expr_id, node_at, source_id
+from presieve.backend.catalyst.trees import ALIAS, EXPRESSIONS, Node, expr_id, node_at, source_id
 from presieve.backend.catalyst.variable_columns import InputAttributes
 from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.classic.gateway import ClassicGateway
@@ -23,7 +24,12 @@ from presieve.backend.classic.py4j_errors import (
     translate_errors,
 )
 from presieve.backend.classic.scans.plan_leaves import RELATION, some_parquet_files
-from presieve.backend.effects.trusted_scans import Sources, describe_scans, dropped_by_columns
+from presieve.backend.effects.trusted_scans import (
+    Sources,
+    describe_scans,
+    dropped_by_columns,
+    ignores_corrupt_files,
+)
 from presieve.backend.gateway import Handle, PlanView
 from presieve.backend.open_plan import Opened, or_declined, session_declines
 from presieve.backend.problems.problem import BoundaryInput
@@ -182,6 +188,8 @@ def open_file_plan(
         return None
     if not gateway.cache_is_empty() or not gateway.deterministic(written):
         return None
+    if ignores_corrupt_files(gateway) is not None:  # a subquery reads fewer columns
+        return None
     sizes = tuple(_sizes(gateway, written))
     if not has_sizes(sizes) or session_declines(gateway, written) is not None:
         return None
@@ -305,6 +313,20 @@ def select_again(parts: Parts, node: Handle, column: Attribute, name: str) -> Ha
     at = [int(a.exprId().id()) for a in parts.output(node)].index(column.id)
     fresh = _copy_with_new_ids(parts, node)
     return parts.plans.dataset(parts.project([parts.alias(parts.output(fresh)[at], name)], fresh))
+
+
+def value_of(plan: FilePlan, rows: Handle, text: str, classes: Sequence[str]) -> Handle:
+    """Return the only value of an aggregate as a scalar subquery. ``classes`` are those of its
+    expressions in pre-order. Raises :class:`DeclineSignal` if the text means something else: a
+    function of the session may have the name of one of Spark's.
+    """
+    gateway = plan.gateway
+    aggregate = rows.selectExpr(gateway.seq([text]))
+    computed = aggregate.queryExecution().analyzed().aggregateExpressions().head()
+    tree = json.loads(gateway.json(computed))
+    if [node["class"] for node in tree] != [ALIAS, *classes]:
+        raise DeclineSignal("plan-shape", "a function of the session has the name of Spark's")
+    return aggregate.scalar()
 
 
 def _copy_with_new_ids(parts: Parts, node: Handle) -> Handle:

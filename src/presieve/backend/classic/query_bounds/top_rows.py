@@ -56,15 +56,18 @@ MIN_ROWS = 1_000_000
 """Minimum number of rows to skip: a subquery takes as long as sorting so many."""
 LEAST_SKIPPED = 0.3
 """Minimum share of the rows to skip."""
+TIMES = 4
+"""So many times the rows of the limit must be skipped, because the subquery sorts these, too."""
 
 _OFFSET = LOGICAL + "Offset"
 _OUTER = {"LeftOuter$": 0, "RightOuter$": 1}
 
 
 class TopRows(Bound, frozen=True, kw_only=True):
-    """The files below ``ORDER BY column LIMIT nth.count``."""
+    """The files below ``ORDER BY column LIMIT n OFFSET offset``, whose sum is ``nth.count``."""
 
     nth: NthValue
+    offset: int = 0
 
     @property
     def operator(self) -> str:
@@ -75,7 +78,10 @@ class TopRows(Bound, frozen=True, kw_only=True):
     def where(self) -> str:
         """The order and the number of rows, for a person."""
         direction = "DESC" if self.nth.descending else "ASC"
-        return f"ORDER BY {self.column.name} {direction} LIMIT {self.nth.count}"
+        offset = f" OFFSET {self.offset}" if self.offset else ""
+        return (
+            f"ORDER BY {self.column.name} {direction} LIMIT {self.nth.count - self.offset}{offset}"
+        )
 
     @property
     def text(self) -> str:
@@ -100,11 +106,12 @@ class TopRows(Bound, frozen=True, kw_only=True):
 
     def why_not_paid(self, share: float | None) -> str | None:
         """Say how much the bound would have to skip, and how much it does."""
-        if share is not None and share >= LEAST_SKIPPED and share * self.rows >= MIN_ROWS:
+        least = max(MIN_ROWS, TIMES * self.nth.count)
+        if share is not None and share >= LEAST_SKIPPED and share * self.rows >= least:
             return None
         return (
             f"the bound of the first rows must skip {LEAST_SKIPPED:.0%} of the rows, and"
-            f" {MIN_ROWS:,} of them, to pay for its subquery; it skips about {share or 0:.0%} of"
+            f" {least:,} of them, to pay for its subquery; it skips about {share or 0:.0%} of"
             f" {self.rows:,}: write the files in the order of {self.column.name}"
         )
 
@@ -149,17 +156,22 @@ def _of_limit(plan: FilePlan, node: Node) -> TopRows | None:
     if node.kind != GLOBAL_LIMIT or node.children[0].kind != LOCAL_LIMIT:
         return None
     count, below = _number(node.fields["limitExpr"]), node.children[0].children[0]
+    offsets: list[int | None] = []
     while below.kind in (PROJECT, _OFFSET):
-        skipped = _number(below.fields["offsetExpr"]) if below.kind == _OFFSET else 0
-        count = None if count is None or skipped is None else count + skipped
+        if below.kind == _OFFSET:
+            offsets.append(_number(below.fields["offsetExpr"]))
         (below,) = below.children
-    if not count or below.kind != SORT or below.fields.get("global") is not True:
+    offset = sum(o or 0 for o in offsets)
+    if not count or None in offsets or below.kind != SORT or below.fields.get("global") is not True:
         return None
     order = sort_orders(below)[0]
     if not is_attribute(order[1:]):
         return None
     descending = str(order[0]["direction"]["object"]).endswith("Descending$")
-    return _of_input(plan, below.children[0], attribute_of(order[1]).id, (count, descending))
+    found = _of_input(
+        plan, below.children[0], attribute_of(order[1]).id, (count + offset, descending)
+    )
+    return None if found is None else replace(found, offset=offset)
 
 
 def _number(tree: Tree) -> int | None:
