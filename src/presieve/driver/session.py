@@ -387,8 +387,9 @@ def _optimize_now(df: DataFrame, setting: SessionSetting, settings: Mapping[str,
     )
     if setting.listener is not None:
         setting.listener(df, data)
-    is_valid = around is not None and around.is_undisturbed()
-    if around is not None and is_valid and (better is df or not around.keeps_values(better)):
+    if around is None or not around.is_undisturbed():
+        return Answer(df, better, data, is_new=True)
+    if better is df or not around.keeps_values(better):
         # A DataFrame that refers to itself from here would never be garbage collected.
         with _lock:
             _state.kept[df] = _Kept(None if better is df else better, data, setting, around)

@@ -8,9 +8,14 @@ what the files have now.
 
 from __future__ import annotations
 
-from presieve.backend.classic.query_bounds.join_key_ranges import KeyRanges, find_key_ranges
-from presieve.backend.classic.query_bounds.plans import Bound, FilePlan, add_bounds
-from presieve.backend.classic.query_bounds.top_rows import TopRowsOfPlan, find_top_rows
+from presieve.backend.classic.query_bounds.join_key_ranges import find_key_ranges
+from presieve.backend.classic.query_bounds.plans import (
+    Bound,
+    FilePlan,
+    PlanBounds,
+    add_bounds,
+)
+from presieve.backend.classic.query_bounds.top_rows import find_top_rows
 from presieve.certificate.checker import Rejected, Verified, check
 from presieve.certificate.claim import ConditionClaim
 from presieve.driver.options import Options
@@ -43,7 +48,7 @@ def add_top_rows(state: PlanState) -> PassResult:
     return _add(state, find_top_rows(state.opened, state.df))
 
 
-def _add(state: PlanState, found: KeyRanges | TopRowsOfPlan | Declined | None) -> PassResult:
+def _add(state: PlanState, found: PlanBounds | Declined | None) -> PassResult:
     if found is None or isinstance(found, Declined):
         return PassResult(state.df)
     decisions = tuple(_decide(found.plan, bound, state.options) for bound in found.bounds)

@@ -21,8 +21,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from presieve.backend.catalyst.boundary import AGGREGATE, PROJECT
 from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION
 from presieve.backend.catalyst.operators import JOIN, attribute_of, equalities, outputs
@@ -43,6 +41,7 @@ from presieve.backend.classic.query_bounds.plans import (
     TYPES,
     Bound,
     FilePlan,
+    PlanBounds,
     Side,
     count_rows,
     follow_to_files,
@@ -203,16 +202,9 @@ def _range_condition(value: Term, low: Term, high: Term) -> Term:
     return app(Op.SQL_AND, app(Op.SQL_GE, value, low), app(Op.SQL_LE, value, high))
 
 
-class KeyRanges(Struct, frozen=True):
-    """A plan, and the ranges of keys that may be added to it."""
-
-    plan: FilePlan
-    bounds: tuple[KeyRange, ...]
-
-
 def find_key_ranges(
     opened: Opened, df: DataFrame, *, of_any_size: bool
-) -> KeyRanges | Declined | None:
+) -> PlanBounds | Declined | None:
     """Find the joins of a classic DataFrame with a large and a small side. ``of_any_size``: where
     the small side is one row, the other one need not be large.
     """
@@ -220,14 +212,14 @@ def find_key_ranges(
     def has_sizes(sizes: Sequence[int]) -> bool:
         return of_any_size or _has_sizes(sizes)
 
-    plan = open_file_plan(opened, df, ("JOIN",), has_sizes)
+    plan = open_file_plan(opened, df, "JOIN", 2, has_sizes)
     if plan is None or isinstance(plan, Declined):
         return plan
     erases = any(map(trees_raise, walk(plan.root)))
     joined = (s for n in walk(plan.root) if n.kind == JOIN for s in _of_join(n))
     candidates = (replace(s, extreme=_extreme(plan, s)) for s in joined)
     ranges = (replace(_with_files(plan, s), erases=erases) for s in candidates if _fits(plan, s))
-    return KeyRanges(plan, tuple(ranges))
+    return PlanBounds(plan, tuple(ranges))
 
 
 def _has_sizes(sizes: Sequence[int]) -> bool:

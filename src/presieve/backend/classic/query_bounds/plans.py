@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -51,6 +52,7 @@ TYPES = ("int", "bigint", "date", "timestamp")
 """Types on which comparisons and the sort order agree, and by which scans skip row groups."""
 MIN_BYTES = 4_000_000
 """Smaller files are read at once, however many rows they have."""
+_FILES = re.compile(r"^[ :+-]*Relation .*\] parquet$", re.MULTILINE)
 _ONLY_FILES = (FILTER, PROJECT, RELATION)
 
 
@@ -171,18 +173,22 @@ class FilePlan(Struct, frozen=True):
 def open_file_plan(
     opened: Opened,
     df: DataFrame,
-    patterns: Sequence[str],
+    pattern: str,
+    relations: int,
     has_sizes: Callable[[Sequence[int]], bool],
 ) -> FilePlan | None:
-    """Open the plan of a classic DataFrame that has one of Catalyst's patterns. None if it has
-    none, if it has subqueries or is not deterministic, if anything is cached, or if the numbers of
-    rows in its files do not have these sizes.
+    """Open the plan of a classic DataFrame that has one of Catalyst's patterns and so many
+    ``relations`` of Parquet files. None if it has not, if it has subqueries or is not
+    deterministic, if anything is cached, or if the numbers of rows in its files do not have these
+    sizes.
     """
     gateway = opened.gateway
     if not isinstance(gateway, ClassicGateway) or not gateway.version.subqueries:
         return None
     written = gateway.analyze_plan(df)
-    if not gateway.mentions(written, *patterns) or gateway.refers(written):
+    if not gateway.mentions(written, pattern) or gateway.refers(written):
+        return None
+    if len(_FILES.findall(gateway.text(written))) < relations:  # drawn before
         return None
     if gateway.mentions(written, "PLAN_EXPRESSION", "CURRENT_LIKE"):
         return None
@@ -196,6 +202,13 @@ def open_file_plan(
     plan = _push_filters(gateway, written)
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
     return FilePlan(gateway, written, plan, gateway.tree(plan), timezone, sizes)
+
+
+class PlanBounds(Struct, frozen=True):
+    """A plan, and the bounds that may be added to it."""
+
+    plan: FilePlan
+    bounds: tuple[Bound, ...]
 
 
 _CATALYST = "org.apache.spark.sql.catalyst."

@@ -15,8 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from presieve.backend.catalyst.boundary import LOGICAL, PROJECT
 from presieve.backend.catalyst.operators import JOIN, attribute_of, outputs
 from presieve.backend.catalyst.trees import (
@@ -33,6 +31,7 @@ from presieve.backend.classic.query_bounds.plans import (
     TYPES,
     Bound,
     FilePlan,
+    PlanBounds,
     Side,
     count_rows,
     open_file_plan,
@@ -130,21 +129,14 @@ class TopRows(Bound, frozen=True, kw_only=True):
         return self.nth.shape
 
 
-class TopRowsOfPlan(Struct, frozen=True):
-    """A plan, and the bounds of first rows that may be added to it."""
-
-    plan: FilePlan
-    bounds: tuple[TopRows, ...]
-
-
-def find_top_rows(opened: Opened, df: DataFrame) -> TopRowsOfPlan | Declined | None:
+def find_top_rows(opened: Opened, df: DataFrame) -> PlanBounds | Declined | None:
     """Find ORDER BY ... LIMIT over large files in the plan of a classic DataFrame."""
-    plan = open_file_plan(opened, df, ("LIMIT",), _has_sizes)
+    plan = open_file_plan(opened, df, "LIMIT", 1, _has_sizes)
     if plan is None or isinstance(plan, Declined):
         return plan
     erases = any(map(trees_raise, walk(plan.root)))
     bounds = (bound for n in walk(plan.root) if (bound := _of_limit(plan, n)) is not None)
-    return TopRowsOfPlan(plan, tuple(replace(bound, erases=erases) for bound in bounds))
+    return PlanBounds(plan, tuple(replace(bound, erases=erases) for bound in bounds))
 
 
 def _has_sizes(sizes: Sequence[int]) -> bool:
