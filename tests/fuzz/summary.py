@@ -10,6 +10,9 @@ from tests.fuzz.trial import Verdict
 
 ACCEPTED = ("exact", "split", "partial", "empty")
 
+SHOWN = 5
+"""How many failures the summary tells of, each with its end: who reads the end of a log sees them."""
+
 
 _TABLES = (
     "kinds",
@@ -43,6 +46,7 @@ class Summary:
         self.defaults: Counter[str] = Counter()
         self.guards: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
+        self.examples: list[str] = []
         self._seen: set[str] = set()
 
     @property
@@ -78,6 +82,9 @@ class Summary:
         line |= {"why": list(v.reasons), "seconds": round(v.seconds, 4)}
         if v.failure is not None:
             self.failures[v.failure.what] += 1
+            if len(self.examples) < SHOWN:
+                end = v.failure.told.strip()[-300:]
+                self.examples.append(f"pair {v.index}, {v.failure.what}: {v.failure.where}\n{end}")
             line |= {"wrong": v.failure.what, "where": v.failure.where, "told": v.failure.told}
         return line
 
@@ -130,7 +137,7 @@ class Summary:
         rows = [f"{k:22} {v}" for k, v in self.to_json().items() if not isinstance(v, dict)]
         for name in _TABLES:
             rows += [f"{name}:", *(f"  {k:30} {n}" for k, n in self.to_json()[name].items())]
-        return "\n".join((*rows, self.last_line()))
+        return "\n".join((*rows, *self.examples, self.last_line()))
 
     def last_line(self) -> str:
         """The whole run in one line: what is accepted, with assumptions and under default."""

@@ -47,6 +47,16 @@ def test_sums_mean_what_python_means() -> None:
     assert evaluate(over, {**at, (Scope.ROW, "l"): None}) is None
 
 
+def test_the_product_of_any_two_bigints_has_a_type() -> None:
+    text = "CAST(l AS DECIMAL(20,0)) * CAST(m AS DECIMAL(20,0)) + 1BD > " + str(2**126) + "BD"
+    above = parse_predicate(text, NAMES, "UTC")
+    assert not isinstance(above, Declined)
+    assert emit_checked(above, NAMES, "UTC") == text
+    at = {(Scope.ROW, "l"): -MOST - 1, (Scope.ROW, "m"): -MOST - 1}
+    assert evaluate(above, at) is True
+    assert evaluate(above, {**at, (Scope.ROW, "m"): -MOST}) is False
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -66,8 +76,8 @@ def test_sums_mean_what_python_means() -> None:
         "CAST(l AS DECIMAL(20,0)) > '5'",
         "CAST(l AS DECIMAL(20,0)) + NULL > 5",
         "CAST(l AS DECIMAL(20,0)) + 0.5 > 5",
-        "CAST(l AS DECIMAL(20,0)) * CAST(m AS DECIMAL(20,0)) > 5",
-        "CAST(l AS DECIMAL(38,0)) + CAST(m AS DECIMAL(20,0)) > 5",
+        "CAST(l AS DECIMAL(20,0)) * CAST(m AS DECIMAL(20,0)) * 2 > 5",
+        "CAST(l AS DECIMAL(20,0)) * CAST(m AS DECIMAL(20,0)) * CAST(i AS DECIMAL(20,0)) > 5",
         "CAST(l AS DECIMAL(20,0))",
         "CASE WHEN b THEN CAST(l AS DECIMAL(20,0)) ELSE 5 END > 5",
         "coalesce(CAST(l AS DECIMAL(20,0)), 5) > 5",
@@ -82,12 +92,13 @@ def test_what_has_no_exact_type_has_no_text() -> None:
     for _ in range(18):
         deep = _add(deep, M)
     emit_checked(app(Op.SQL_GT, deep, int_lit(5)), NAMES, "UTC")
+    product = app(Op.SQL_INT_MUL, L, M)
     for sum_ in (
-        _add(deep, M),
-        app(Op.SQL_INT_MUL, L, M),
+        app(Op.SQL_INT_MUL, product, int_lit(2)),
+        app(Op.SQL_INT_MUL, product, _add(L, M)),
         _add(L, none_lit(INT)),
         _add(int_lit(1), int_lit(2)),
-        app(Op.SQL_INT_MUL, L, lit(INT, 10**17)),
+        app(Op.SQL_INT_MUL, L, lit(INT, 11 * 10**18)),
     ):
         with pytest.raises(InexpressibleError):
             emit_checked(app(Op.SQL_GT, sum_, int_lit(5)), NAMES, "UTC")

@@ -88,7 +88,7 @@ def _term(typed: Typed, context: ReadingContext) -> Term:
     if sort is None:
         raise DeclineSignal("column-type", f"values of type {typed.type} are not supported")
     match operand:
-        case AsDecimal(whole, _):
+        case AsDecimal(whole):
             return _option(whole)
         case AsInstant() | AsText():
             raise DeclineSignal("sql-types", "a cast that nothing follows")
@@ -105,7 +105,7 @@ def _attribute(node: ExprNode, context: ReadingContext) -> Typed:
     column = context.attributes.get(catalyst.number_of(node))
     if digits is None or digits[1] or column is None or strip(column.sort) != INT:
         return catalyst.attribute(node, context)
-    return Typed(AsDecimal(column, digits[0]), type_of(node))
+    return Typed(AsDecimal(column, digits[0], 10 ** digits[0] - 1), type_of(node))
 
 
 def _option(term: Term) -> Term:
@@ -163,7 +163,7 @@ def _arithmetic(node: ExprNode, context: ReadingContext) -> Typed:
     decimals = whole_decimals.arithmetic(op, _decimal(left), _decimal(right))
     numbers = (_option(whole_decimals.read_integer(x.operand)) for x in (left, right))
     term = _strict(_OF_INTEGERS[op], *numbers)
-    return Typed(AsDecimal(term, decimals.digits), f"decimal({decimals.digits},0)")
+    return Typed(replace(decimals, term=term), f"decimal({decimals.digits},0)")
 
 
 def _decimal(typed: Typed) -> AsDecimal | Constant:
@@ -270,7 +270,8 @@ def _as_decimal(inner: Typed, target: str, context: ReadingContext) -> Typed | N
     digits = decimal_type(target)
     if digits is None or digits[1] != 0 or digits[0] < whole_decimals.longest(inner.type):
         return None
-    return Typed(AsDecimal(_term(inner, context), digits[0]), target)
+    most = -INT_RANGES[inner.type][0]
+    return Typed(AsDecimal(_term(inner, context), digits[0], most), target)
 
 
 def _as_integer(inner: Typed, target: str, context: ReadingContext) -> Typed | None:
@@ -320,7 +321,9 @@ def _case(node: ExprNode, context: ReadingContext) -> Typed:
     for chosen, typed in reversed(branches):
         result = _choose(chosen, _branch(typed, type_, context), result)
     digits = decimal_type(type_)
-    return Typed(result if digits is None else AsDecimal(result, digits[0]), type_)
+    if digits is None:
+        return Typed(result, type_)
+    return Typed(AsDecimal(result, digits[0], 10 ** digits[0] - 1), type_)
 
 
 def _is_true(condition: Term) -> Term:

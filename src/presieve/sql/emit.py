@@ -37,7 +37,7 @@ from presieve.sql.operands import NEGATIVE_ZERO, TYPE_NAMES
 from presieve.sql.parse import parse_predicate
 from presieve.sql.quoted_names import InexpressibleError, quote
 from presieve.sql.temporal import print_date, print_timestamp, print_timestamp_ntz
-from presieve.sql.whole_decimals import BIGINT_DIGITS
+from presieve.sql.whole_decimals import BIGINT, Width
 
 
 class Level(IntEnum):
@@ -186,31 +186,24 @@ def _beside(term: Term, partner: Term) -> tuple[str, Level]:
     return _text(term)
 
 
-def _exact(term: Term) -> tuple[tuple[str, Level], int]:
-    """Print an integer as a decimal, and return the digits of its type: a sum has one more than its
-    parts, so nothing overflows (:mod:`presieve.sql.whole_decimals`).
+def _exact(term: Term) -> tuple[tuple[str, Level], Width]:
+    """Print an integer as a decimal, and return the width of its type, in which nothing overflows
+    (:mod:`presieve.sql.whole_decimals`).
     """
     match term:
         case Var() | App() if isinstance(term, Var) or _is_call(term):
-            digits = BIGINT_DIGITS
-            return (f"CAST({_text(term)[0]} AS DECIMAL({digits},0))", Level.PRIMARY), digits
+            text = f"CAST({_text(term)[0]} AS DECIMAL({BIGINT.digits},0))"
+            return (text, Level.PRIMARY), BIGINT
         case Lit(_, int() as value):
             text = _decimal(value, 0)
-            return (text, Level.PRIMARY), len(text.strip("-BD"))
+            return (text, Level.PRIMARY), Width(len(text.strip("-BD")), abs(value))
         case App(op, (a, b)) if op in _INTEGERS and not (isinstance(a, Lit) and isinstance(b, Lit)):
             sign, level = _INTEGERS[op]
-            (left_text, left_digits), (right_text, right_digits) = _exact(a), _exact(b)
-            digits = 1 + (
-                left_digits + right_digits
-                if op is Op.SQL_INT_MUL
-                else max(left_digits, right_digits)
-            )
-            if digits <= MAX_DIGITS:
-                above = Level(level + 1)
-                return (
-                    f"{_inside(left_text, level)} {sign} {_inside(right_text, above)}",
-                    level,
-                ), digits
+            (left_text, left_width), (right_text, right_width) = _exact(a), _exact(b)
+            width = left_width.combine(op, right_width)
+            if width is not None:
+                right = _inside(right_text, Level(level + 1))
+                return (f"{_inside(left_text, level)} {sign} {right}", level), width
     raise InexpressibleError("an integer without an exact text in Spark SQL")
 
 

@@ -53,11 +53,12 @@ class AsInstant(Struct, frozen=True):
 class AsDecimal(Struct, frozen=True):
     """An integer expression that Spark casts to a decimal of this many digits, none of them after
     the point, or that is computed from such expressions. No value has more digits, so nothing is
-    lost.
+    lost. ``most`` is a bound of their absolute values.
     """
 
     term: Term
     digits: int
+    most: int
 
 
 class AsText(Struct, frozen=True):

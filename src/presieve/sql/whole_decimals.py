@@ -2,15 +2,18 @@
 """Trusted. SQL integers cast to decimals, so that their sums neither overflow nor round.
 
 ``CAST(a AS DECIMAL(20,0)) + CAST(b AS DECIMAL(20,0))`` is a DECIMAL(21,0), which holds every sum of
-two bigints, with ANSI mode on and off. Sources: ``Add``, ``Subtract`` and ``Multiply`` in Spark
-4.3's ``arithmetic.scala``, and ``DecimalPrecisionTypeCoercion``.
+two bigints, with ANSI mode on and off. The type of a product of two bigints would have 41 digits,
+of which Spark keeps 38 (``DecimalType.bounded`` and ``adjustPrecisionScale``); no such product needs
+more. Sources: ``Add``, ``Subtract`` and ``Multiply`` in Spark 4.3's ``arithmetic.scala``, and
+``DecimalPrecisionTypeCoercion``.
 """
 
 from __future__ import annotations
 
 import decimal
-from collections.abc import Callable
-from operator import add
+from operator import add, mul
+
+from msgspec import Struct
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
@@ -23,25 +26,47 @@ from presieve.sql.operands import AsDecimal, Constant, Operand, mismatch
 BIGINT_DIGITS = 20
 """The digits of the decimal type that Spark gives a bigint."""
 
-_EXACT: dict[Op, tuple[Op, Callable[[int, int], int]]] = {
-    Op.SQL_FLOAT_ADD: (Op.SQL_INT_ADD, max),
-    Op.SQL_FLOAT_SUB: (Op.SQL_INT_SUB, max),
-    Op.SQL_FLOAT_MUL: (Op.SQL_INT_MUL, add),
+BIGINT_MOST = -INT_RANGES["bigint"][0]
+"""The greatest absolute value of a bigint."""
+
+_OF_INTEGERS = {
+    Op.SQL_FLOAT_ADD: Op.SQL_INT_ADD,
+    Op.SQL_FLOAT_SUB: Op.SQL_INT_SUB,
+    Op.SQL_FLOAT_MUL: Op.SQL_INT_MUL,
 }
-"""The operator on integers, and a function that computes the digits of the result's type, minus
-one, from those of the arguments' types.
-"""
+
+
+class Width(Struct, frozen=True):
+    """The digits of a decimal type without digits after the point, and a bound of the absolute
+    values that an expression of this type has.
+    """
+
+    digits: int
+    most: int
+
+    def combine(self, op: Op, other: Width) -> Width | None:
+        """The width of a sum, difference or product (``op``, of integers); None if some values
+        may have more digits than any type.
+        """
+        product = op is Op.SQL_INT_MUL
+        digits = 1 + (add if product else max)(self.digits, other.digits)
+        most = (mul if product else add)(self.most, other.most)
+        return Width(min(digits, MAX_DIGITS), most) if most < 10**MAX_DIGITS else None
+
+
+BIGINT = Width(BIGINT_DIGITS, BIGINT_MOST)
+"""The width of a bigint cast to the type that Spark gives one."""
 
 
 def arithmetic(op: Op, a: Operand, b: Operand) -> AsDecimal:
     """``a op b`` (``op`` is the operator of doubles), where one operand is cast to a decimal. The
     result's type holds every value. Raises :class:`DeclineSignal`.
     """
-    meant, digits = _EXACT[op]
-    most = 1 + digits(_type_digits(a), _type_digits(b))
-    if most > MAX_DIGITS:
+    meant = _OF_INTEGERS[op]
+    width = _width(a).combine(meant, _width(b))
+    if width is None:
         raise DeclineSignal("sql-unsupported", f"a decimal of more than {MAX_DIGITS} digits")
-    return AsDecimal(app(meant, read_integer(a), read_integer(b)), most)
+    return AsDecimal(app(meant, read_integer(a), read_integer(b)), width.digits, width.most)
 
 
 def widen_to_decimal(operand: Operand, type_: str, width: str = "bigint") -> AsDecimal:
@@ -51,10 +76,10 @@ def widen_to_decimal(operand: Operand, type_: str, width: str = "bigint") -> AsD
     digits = decimal_type(type_)
     if digits is not None and digits[1] == 0:
         if isinstance(operand, AsDecimal) and operand.digits <= digits[0]:
-            return AsDecimal(operand.term, digits[0])
+            return AsDecimal(operand.term, digits[0], operand.most)
         is_integer = isinstance(operand, Var | App) and strip(operand.sort) == INT
         if isinstance(operand, Var | App) and is_integer and digits[0] >= longest(width):
-            return AsDecimal(operand, digits[0])
+            return AsDecimal(operand, digits[0], -INT_RANGES[width][0])
     raise DeclineSignal(
         "sql-unsupported",
         f"CAST to {type_} is supported for literals, and of integers to decimal(20,0)",
@@ -66,18 +91,18 @@ def longest(width: str) -> int:
     return max(len(str(abs(end))) for end in INT_RANGES[width])
 
 
-def _type_digits(operand: Operand) -> int:
+def _width(operand: Operand) -> Width:
     if isinstance(operand, AsDecimal):
-        return operand.digits
+        return Width(operand.digits, operand.most)
     if isinstance(operand, Constant) and operand.kind != "void":
-        return _digits(operand)
+        return Width(_digits(operand), abs(_whole_number(operand)))
     raise DeclineSignal("sql-unsupported", "arithmetic on NULL")
 
 
 def read_integer(operand: Operand) -> Term:
     """An operand as an integer, beside one that is cast to a decimal."""
     match operand:
-        case AsDecimal(term, _):
+        case AsDecimal(term):
             return term
         case Constant("void", _):
             return none_lit(INT)
