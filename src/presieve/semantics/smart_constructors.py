@@ -31,6 +31,7 @@ from presieve.ir.terms import (
     App,
     Lit,
     Op,
+    Scope,
     Term,
     Var,
     float_lit,
@@ -39,7 +40,7 @@ from presieve.ir.terms import (
     none_lit,
     string_lit,
 )
-from presieve.ir.walk import subterms
+from presieve.ir.walk import subterms, variables
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.java_patterns import java_replacement, plain_matcher, simplified
 from presieve.semantics.operator_meanings import Undefined
@@ -84,6 +85,24 @@ def ite(condition: Term, then: Term, otherwise: Term) -> Term:
     if then.sort == BOOL:
         return _ite_bool(condition, then, otherwise)
     return app(Op.ITE, condition, then, otherwise)
+
+
+def choose(condition: Term, then: Term, otherwise: Term) -> Term:
+    """As :func:`ite`; what a condition only adds to is written once, ``x + (k if c else 0)`` for
+    ``x + k if c else x``: a score to which many rules add stays as long as its rules. A counter of
+    rows keeps its form, and so do doubles, of whose sums solvers know little.
+    """
+    zero = int_lit(0)
+    match then, otherwise:
+        case App(Op.INT_ADD, (x, more)), _ if x == otherwise and _is_of_row(x):
+            return app(Op.INT_ADD, x, ite(condition, more, zero))
+        case _, App(Op.INT_ADD, (x, more)) if x == then and _is_of_row(x):
+            return app(Op.INT_ADD, x, ite(condition, zero, more))
+    return ite(condition, then, otherwise)
+
+
+def _is_of_row(term: Term) -> bool:
+    return isinstance(term, App) and all(v.scope is not Scope.ACC for v in variables(term))
 
 
 def _under(condition: Term, term: Term, branch: int) -> Term:

@@ -112,6 +112,9 @@ def call(m: SymbolicMachine, node: ast.Call, flow: Flow) -> Value:
     if inlining.is_own(function.target):
         with opaque_calls.advise_declaring(m, function):
             return inlining.call(m, flow, function, node)
+    of_object = inlining.call_object(m, flow, function, node)
+    if of_object is not None:
+        return of_object
     if kind_of(function.target):
         exceptions.check_call(m, ast.unparse(node.func), node)
         return user_records.construct(_evaluate_call(m, flow, "", node), function.target)

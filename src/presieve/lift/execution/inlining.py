@@ -94,11 +94,26 @@ def method(m: SymbolicMachine, flow: Flow, owner: Value, node: ast.Call) -> Valu
     resolved = _method_of(owner, name) if isinstance(owner, SelfV) else _method_outside(owner, name)
     if resolved is None:
         return None
-    function, leading_args = resolved
-    args, named = arguments(m, flow, node)
-    return inline_call(
-        ModelCall(m, flow, node.func.attr, (*leading_args, *args), named, node), function
-    )
+    return _call_resolved(ModelCall(m, flow, name, (), {}, node), *resolved)
+
+
+def call_object(m: SymbolicMachine, flow: Flow, called: Known, node: ast.Call) -> Value | None:
+    """Return the result of calling an object outside by ``__call__`` of its class, a class of the
+    program; None for other objects.
+    """
+    if isinstance(called.target, type):
+        return None
+    resolved = _method_outside(called, "__call__")
+    if resolved is None:
+        return None
+    return _call_resolved(ModelCall(m, flow, called.name, (), {}, node), *resolved)
+
+
+def _call_resolved(call: ModelCall, function: FunctionType, first: tuple[Value, ...]) -> Value:
+    """Execute a method; ``first`` are the arguments before those that are written."""
+    assert isinstance(call.node, ast.Call)
+    args, named = arguments(call.m, call.flow, call.node)
+    return inline_call(call._replace(args=(*first, *args), named=named), function)
 
 
 def arguments(

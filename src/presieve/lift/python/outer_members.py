@@ -23,7 +23,7 @@ def is_of_program(target: object) -> bool:
     """Return whether this is a module or class of the program, or an object of such a class."""
     if isinstance(target, ModuleType):
         return is_own_module(target.__name__)
-    if isinstance(target, FunctionType) or (callable(target) and not isinstance(target, type)):
+    if isinstance(target, FunctionType):
         return False
     cls = target if isinstance(target, type) else type(target)
     return is_own_module(cls.__module__) and cls.__module__ != "builtins"

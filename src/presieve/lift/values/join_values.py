@@ -65,6 +65,7 @@ from presieve.semantics.smart_constructors import (
     any_value,
     as_float,
     as_instant,
+    choose,
     get,
     is_none,
     ite,
@@ -232,7 +233,7 @@ def _merge_plain(condition: Term, a: Value, b: Value) -> Value | None:
     match a, b:
         case Scalar(), Scalar():
             x, y = unify(a, b)
-            return Scalar(ite(condition, x.term, y.term), x.traits.join(y.traits, condition))
+            return Scalar(choose(condition, x.term, y.term), x.traits.join(y.traits, condition))
         case Scalar(), NoneV():
             return Scalar(ite(condition, some(a.term), none_lit(a.base)), a.traits)
         case NoneV(), Scalar():

@@ -25,11 +25,11 @@ from presieve.ir.ops import (
 from presieve.ir.pushdown import Pushdown
 from presieve.ir.sorts import FLOAT, strip
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, App, Op, Scope, Term, Var
-from presieve.ir.walk import size, substitute, subterms
+from presieve.ir.walk import size, substitute, subterms, variables
 from presieve.ir.wellformed import calls_only_sql, output_var
 from presieve.semantics.scan import is_scanned, may_lose
 from presieve.smt.smtlib import s_implies, s_not
-from presieve.smt.solver import Effort, Solver, Unsat
+from presieve.smt.solver import Effort, Sat, Solver, Unsat
 from presieve.smt.two_runs import Runs, follows
 from presieve.smt.z3_solver import Z3Solver
 from presieve.sql.emit import emit
@@ -45,6 +45,14 @@ MAX_CONDITION = 500
 """The maximum number of operators, columns and constants in a condition written for Spark."""
 _MOST = 8
 """The maximum number of conjuncts that are tried one by one."""
+_MOST_CHOICES = 8
+"""The maximum number of conditions between whose values a function chooses, so that all cases are
+written out.
+"""
+_MOST_TESTED = 40
+"""The maximum number of a function's conditions that are tested."""
+_MOST_OF_ONE = 100
+"""The maximum number of operators, columns and constants in one of them."""
 
 
 def is_single(problem: Problem) -> bool:
@@ -155,6 +163,32 @@ class Single:
         twin_passes = app(Op.IMPLIES, twin, app(Op.SQL_IS_TRUE, prefilter))
         return twin_passes, app(Op.IMPLIES, self.wanted, lossless)
 
+    def find_implied_conditions(self, aim: Term) -> Term:
+        """Return those of the function's own conditions, and of their negations, that hold on every
+        row on which ``aim`` does: a part of what follows from it, for functions with many cases.
+        """
+        choices = [t for t in _list_choices(aim) if variables(t) and size(t) <= _MOST_OF_ONE]
+        tests = [t for c in choices[:_MOST_TESTED] for t in (c, negate(c))]
+        runs = Runs(self.problem, [aim, *tests])
+        encoder, row = runs.encoder, runs.row("r")
+        encoder.fact(encoder.boolean(aim, row))
+        names = {f"test{i}": test for i, test in enumerate(tests)}
+        for name, test in names.items():
+            encoder.lines.append(f"(declare-const {name} Bool)")
+            encoder.lines.append(f"(assert (= {name} {encoder.boolean(test, row)}))")
+        solver = self.solver()
+        solver.add(encoder.take())
+        implied = []
+        while names and clock.now() < self._deadline:
+            name = next(iter(names))
+            answer = solver.check([s_not(name)], self._effort)
+            if isinstance(answer, Unsat):
+                implied.append(names[name])
+            values = solver.booleans(list(names)) if isinstance(answer, Sat) else []
+            broken = {n for n, holds in zip(names, values, strict=False) if not holds}
+            names = {n: t for n, t in names.items() if n != name and n not in broken}
+        return sql_conjunction(dict.fromkeys(map(implied_predicate, implied)))
+
     def solver(self) -> Solver:
         """Make a fresh solver and count it."""
         self.calls += 1
@@ -175,7 +209,7 @@ def search_single(problem: Problem, budget: float) -> SearchResult:
     single = Single(problem, budget)
     # On demand no row that raises may be kept.
     aim = single.wanted if problem.on_demand else single.accepted
-    exact = implied_predicate(aim) if size(aim) <= MAX_CONDITION else SQL_TRUE
+    exact = implied_predicate(aim) if _is_short(aim) else single.find_implied_conditions(aim)
     prefilter = single.shorten_prefilter(exact, single.strongest(exact))
     why = None
     if prefilter == SQL_TRUE and not calls_only_sql(exact):
@@ -192,6 +226,17 @@ def search_single(problem: Problem, budget: float) -> SearchResult:
         pushdown = Pushdown(kind, "universe", prefilter, post, single.invariant(prefilter))
     declined = () if why is None else (why,)
     return SearchResult(problem, pushdown, declined, single.calls, time.perf_counter() - started)
+
+
+def _is_short(aim: Term) -> bool:
+    """Whether the cases of a condition are few enough to be written out."""
+    return size(aim) <= MAX_CONDITION and len(_list_choices(aim)) <= _MOST_CHOICES
+
+
+def _list_choices(term: Term) -> dict[Term, None]:
+    """The conditions by which the function chooses between values, each once."""
+    choices = (t for t in subterms(term) if isinstance(t, App) and t.op is Op.ITE)
+    return dict.fromkeys(t.args[0] for t in choices)
 
 
 def _why_no_text(predicate: Term) -> Declined | None:
