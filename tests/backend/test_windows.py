@@ -75,6 +75,8 @@ ROWS, RANGE = "ROWS BETWEEN", "RANGE BETWEEN"
 HERE = "AND CURRENT ROW"
 AND_TWO = "AND 2 FOLLOWING"
 DAY = "d <= DATE'2024-01-09'"
+LATE_DAY = "d >= DATE'2024-01-20'"
+LATE, EARLY = (f"t {op} TIMESTAMP'2024-04-01 12:00:00.5'" for op in (">=", "<="))
 LOW, HIGH = "n < -9223372036854775803L", "n > 9223372036854775802L"  # bounds may wrap around
 
 MOVED = {
@@ -116,6 +118,34 @@ MOVED = {
         f"(n >= 15 OR {LOW}) AND n <= 24",
     ),
     "a sum that may overflow": ("sum(n)", LAST, BETWEEN, "n <= 24"),
+    "days": (
+        *("max(v)", f"unix_date(d) {RANGE} 5 PRECEDING {HERE}", LATE_DAY),
+        "d >= DATE '2024-01-15' OR d < DATE '1582-10-15'",
+    ),
+    "seconds": (
+        *("max(v)", f"CAST(t AS BIGINT) {RANGE} 10800 PRECEDING {HERE}", LATE),
+        "t >= TIMESTAMP '2024-04-01 08:59:58.500002Z'",
+    ),
+    "seconds after": (
+        *("count(v)", f"unix_timestamp(t) {RANGE} CURRENT ROW AND 10800 FOLLOWING", EARLY),
+        "t <= TIMESTAMP '2024-04-01 15:00:02.499998Z'",
+    ),
+    "seconds counted down": (
+        *("min(v)", f"unix_seconds(t) DESC {RANGE} 10800 PRECEDING {HERE}", EARLY),
+        "t <= TIMESTAMP '2024-04-01 15:00:02.499998Z'",
+    ),
+    "microseconds": (
+        *("max(n)", f"unix_micros(t) {RANGE} 1 PRECEDING {HERE}", LATE),
+        "t >= TIMESTAMP '2024-04-01 12:00:00.499999Z'",
+    ),
+    "seconds of a day": (
+        *("max(v)", f"CAST(CAST(d AS TIMESTAMP) AS BIGINT) {RANGE} 259200 PRECEDING {HERE}"),
+        *(LATE_DAY, "d >= DATE '2024-01-17'"),
+    ),
+    "rows in the order of seconds": (
+        *(NUMBER, "CAST(t AS BIGINT), n", EARLY),
+        "t <= TIMESTAMP '2024-04-01 12:00:02.499998Z' OR t IS NULL",
+    ),
 }
 
 
@@ -301,6 +331,37 @@ def test_first_rows_where_pages_are_skipped(spark: SparkSession, tmp_path: Path)
     assert optimize(unsorted) is unsorted
 
 
+@pytest.mark.parametrize("writer", ["Spark", "pyarrow"])
+def test_peers_are_the_rows_of_a_second(spark: SparkSession, tmp_path: Path, writer: str) -> None:
+    """Before 1970, too, where ``unix_timestamp`` cuts off towards the other side."""
+    noon = dt.datetime(2024, 4, 1, 12, tzinfo=dt.UTC)
+    start = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    offsets = (-1_900_000, -1_000_000, -999_999, -1, 0, 200_000, 500_000, 999_999, 1_000_000)
+    times = [at + dt.timedelta(microseconds=n) for at in (noon, start) for n in offsets]
+    table = pa.table({"t": pa.array([*times, None], pa.timestamp("us", "UTC")), "n": range(19)})
+    path = str(tmp_path / "times.parquet")
+    pq.write_table(table, path, row_group_size=2)
+    if writer == "Spark":
+        spark.read.parquet(path).write.parquet(f"{path}.spark")
+        path = f"{path}.spark"
+    times_of_file = spark.read.parquet(path)
+    for clock in ("CAST(t AS BIGINT)", "unix_timestamp(t)", "unix_seconds(t)"):
+        for frame in (f"{RANGE} 1 PRECEDING {HERE}", f"DESC {RANGE} CURRENT ROW AND 1 FOLLOWING"):
+            for at in (
+                "2024-04-01 12:00:00.2",
+                "1970-01-01 00:00:00",
+                "1969-12-31 23:59:59.000001",
+            ):
+                for op in ("<=", ">=", "="):
+                    over = f"sum(n) OVER (ORDER BY {clock} {frame}) AS w"
+                    df = times_of_file.selectExpr("*", over).where(f"t {op} TIMESTAMP'{at}'")
+                    same_rows(df, optimize(df, cost="always"))
+    total = f"sum(n) OVER (ORDER BY CAST(t AS BIGINT) {RANGE} CURRENT ROW {HERE}) AS w"
+    below = "t <= TIMESTAMP'2024-04-01 12:00:00.2'"
+    early = times_of_file.where(below).selectExpr("*", total)
+    assert counted(early) != counted(times_of_file.selectExpr("*", total).where(below))
+
+
 TWINS = {
     "the other way": (NUMBER, "d", "d >= DATE'2024-01-09'"),
     "NULL first": (RANK, "o", "o < 9"),
@@ -313,6 +374,13 @@ TWINS = {
     "all rows": ("sum(n)", f"n {ROWS} UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", "n < 20"),
     "rows after": ("sum(n)", f"n {ROWS} 1 PRECEDING AND 1 FOLLOWING", "n < 20"),
     "a range": ("sum(n)", f"n {RANGE} 5 PRECEDING {HERE}", "n > 20"),
+    "the days before": ("sum(n)", f"unix_date(d) {RANGE} 5 PRECEDING {HERE}", LATE_DAY),
+    "the seconds before": ("sum(n)", f"CAST(t AS BIGINT) {RANGE} 10800 PRECEDING {HERE}", LATE),
+    "seconds as 32 bits": (
+        "sum(n)",
+        f"CAST(CAST(t AS BIGINT) AS INT) {RANGE} 10800 PRECEDING {HERE}",
+        LATE,
+    ),
     "a sum that may raise": ("sum(n)", f"n {RANGE} 5 PRECEDING {HERE}", BETWEEN),
 }
 

@@ -11,7 +11,7 @@ from tests.fuzz.trial import Verdict
 ACCEPTED = ("exact", "split", "partial", "empty")
 
 SHOWN = 5
-"""How many failures the summary tells of, each with its end: who reads the end of a log sees them."""
+"""How many failures the summary tells of, so that the end of a log shows them."""
 
 
 _TABLES = (

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trusted. SQL integers cast to decimals, so that their sums neither overflow nor round.
 
-``CAST(a AS DECIMAL(20,0)) + CAST(b AS DECIMAL(20,0))`` is a DECIMAL(21,0), which holds every sum of
-two bigints, with ANSI mode on and off. The type of a product of two bigints would have 41 digits,
-of which Spark keeps 38 (``DecimalType.bounded`` and ``adjustPrecisionScale``); no such product needs
-more. Sources: ``Add``, ``Subtract`` and ``Multiply`` in Spark 4.3's ``arithmetic.scala``, and
+``CAST(a AS DECIMAL(20,0)) + CAST(b AS DECIMAL(20,0))`` is a DECIMAL(21,0), which holds every sum
+of two bigints, with ANSI mode on and off. The type of a product of two bigints would have 41
+digits, of which Spark keeps 38 (``DecimalType.bounded``, ``adjustPrecisionScale``); no such product
+needs more. Sources: ``Add``, ``Subtract`` and ``Multiply`` in Spark 4.3's ``arithmetic.scala``, and
 ``DecimalPrecisionTypeCoercion``.
 """
 

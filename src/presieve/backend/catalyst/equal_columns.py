@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trusted. Columns that are computed by the same expression as others.
+"""Trusted. Columns that are computed by the same expression as others, and columns that count the
+days or seconds of others.
 
 Lemma: below an operator, let projections compute the columns ``a`` and ``b`` of the same row by the
 same deterministic expression. Then they are equal in every row, and a partition by ``b`` is one by
@@ -9,6 +10,8 @@ same deterministic expression. Then they are equal in every row, and a partition
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from fractions import Fraction
+from math import floor
 
 from msgspec import Struct
 
@@ -17,6 +20,7 @@ from presieve.backend.catalyst.operators import ROW_BY_ROW, WINDOW
 from presieve.backend.catalyst.trees import (
     ALIAS,
     ATTRIBUTE,
+    CAST,
     Node,
     Tree,
     column_id,
@@ -25,6 +29,10 @@ from presieve.backend.catalyst.trees import (
     stable_text,
 )
 from presieve.backend.gateway import PlanView
+from presieve.semantics.fixed_offsets import fixed_offset
+from presieve.semantics.windows import CURRENT_ROW, Bound, Days, Distance, Microseconds
+from presieve.sql.expressions import basics, times
+from presieve.sql.expressions.catalogue import find_entry
 
 
 class _Definition(Struct, frozen=True):
@@ -55,6 +63,80 @@ def equal_to_keys(
         key = by_text.get(definition.text) if definition is not None else None
         if key is not None and column not in keys and _is_same(view, definition, key):
             yield column
+
+
+# --- clocks ---------------------------------------------------------------------------------------
+
+
+class Clock(Struct, frozen=True):
+    """A number that is computed from a date or an instant, the ``column``, never falls as that
+    rises, and is NULL where that is. Two values of the column whose numbers are ``n`` apart are at
+    most ``n * factor + slack`` of its own ``unit`` apart.
+    """
+
+    column: int
+    unit: type[Distance]
+    factor: Fraction
+    slack: int
+
+    def reach(self, bound: Bound, outwards: int) -> Bound:
+        """A bound on the column that is no nearer than one on the number."""
+        if bound is None or (isinstance(bound, Distance) and abs(bound.number) > _FAR):
+            return None
+        number = bound.number if isinstance(bound, Distance) else 0
+        distance = outwards * (floor(outwards * number * self.factor) + self.slack)
+        return self.unit(distance) if distance else CURRENT_ROW
+
+
+_FAR = 2**40
+"""No number of days or seconds is as far as this from the ends of 64 bits."""
+_SECOND, _DAY = 1_000_000, 86_400
+
+
+def find_clock(node: Node, number: int, timezone: str) -> Clock | None:
+    """Return what the column ``number`` of ``node``, which a projection computes, counts."""
+    definition = _read_definitions(node).get(number)
+    return None if definition is None else _read_clock(definition.tree, timezone)
+
+
+def _read_clock(tree: Tree, timezone: str) -> Clock | None:
+    """Read ``unix_date(d)``, seconds and microseconds of an instant, and seconds of a date at
+    midnight. Sources, Spark 4.3: ``datetimeExpressions.scala``, ``Cast.scala``. ``unix_timestamp``
+    cuts off towards 1970, the others downwards.
+    """
+    head, of = tree[0], tree[1:]
+    column = column_id(of[:1])
+    match _CLOCKS.get(find_entry(head["class"])):
+        case "days" if column is not None:
+            return Clock(column, Days, Fraction(1), 0)
+        case "micros" if column is not None:
+            return Clock(column, Microseconds, Fraction(1), 0)
+        case "seconds" if of[0].get("dataType") == "timestamp":
+            return _count_seconds(of, timezone) if len(of) == 1 or column is not None else None
+        case "cast" if head["dataType"] == "long" and of[0].get("dataType") == "timestamp":
+            return _count_seconds(of, timezone)
+    return None
+
+
+def _count_seconds(of: Tree, timezone: str) -> Clock | None:
+    """Read seconds of an instant. Midnights are whole days apart, but for changes of the clock."""
+    column = column_id(of[:1])
+    if column is not None:
+        return Clock(column, Microseconds, Fraction(_SECOND), 2 * (_SECOND - 1))
+    is_date = of[0]["class"] == CAST and of[1].get("dataType") == "date"
+    column = column_id(of[1:]) if is_date else None
+    if column is None:
+        return None
+    return Clock(column, Days, Fraction(1, _DAY), 0 if fixed_offset(timezone) is not None else 2)
+
+
+_CLOCKS = {
+    times.UNIX_DATE: "days",
+    times.UNIX_MICROS: "micros",
+    times.UNIX_SECONDS: "seconds",
+    times.UNIX_TIMESTAMP: "seconds",
+    basics.CAST: "cast",
+}
 
 
 def _is_same(view: PlanView, first: _Definition | None, second: _Definition) -> bool:

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import TypeAlias
 
 from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import LOGICAL, PYTHON_UDAF, PYTHON_UDF
+from presieve.backend.catalyst.equal_columns import Clock, find_clock
 from presieve.backend.catalyst.native_aggregates import (
     AGGREGATE_EXPRESSION,
     NativeCall,
@@ -104,13 +105,15 @@ def sort_orders(node: Node) -> list[Tree]:
 
 class WindowInput(Struct, frozen=True):
     """What terms are read with: the input's columns and types by exprId, and the time zone.
-    ``equal`` are columns that are equal to one of the partition in every row.
+    ``equal`` are columns that are equal to one of the partition in every row. ``clock``: what the
+    first sort key counts.
     """
 
     columns: dict[int, Var]
     types: dict[int, str]
     timezone: str
     equal: tuple[int, ...] = ()
+    clock: Clock | None = None
 
     def term(self, tree: Tree) -> Term | Declined:
         """Read an expression over the input."""
@@ -128,7 +131,11 @@ def read_window(node: Node, of: WindowInput) -> Window:
     equal = (of.columns[i] for i in of.equal if i in of.columns)
     type_ = _type(sort_orders(node), of)
     functions = [function_of(t) for t in node.fields["windowExpressions"]]
-    frames = (_frame(function, spec, type_) for function, spec in functions)
+    frames = [_frame(function, spec, type_) for function, spec in functions]
+    if of.clock is not None and keys:
+        keys = (replace(keys[0], value=of.columns[of.clock.column]),)
+        frames = [_by_clock(of.clock, frame) for frame in frames]
+        type_ = type_ if of.types[of.clock.column] == "date" and type_ == "int" else ""
     return Window(
         (*(t for t in partition if not isinstance(t, Declined)), *equal),
         keys,
@@ -137,6 +144,23 @@ def read_window(node: Node, of: WindowInput) -> Window:
         # A date plus days can be any number, and only the run decides what a sum of integers does.
         wraps=type_ in (*INT_RANGES, "date"),
     )
+
+
+def read_clock(node: Node, below: Node, of: WindowInput, named: Set[int]) -> Clock | None:
+    """Return what the first sort key of a window counts, if a filter names the column that it is
+    computed from, and not the key itself.
+    """
+    order = sort_orders(node)[0] if node.kind == WINDOW and sort_orders(node) else []
+    number = column_id(order[1:])
+    if number is None or number in named:
+        return None
+    clock = find_clock(below, number, of.timezone)
+    return clock if clock is not None and clock.column in named else None
+
+
+def _by_clock(clock: Clock, frame: WindowFrame) -> WindowFrame:
+    """Return a frame in the unit of the column that holds the rows of a frame by its clock."""
+    return WindowFrame(clock.reach(frame.lower, -1), clock.reach(frame.upper, 1))
 
 
 def partition_keys(node: Node) -> frozenset[int]:

@@ -15,6 +15,7 @@ from presieve.backend.catalyst.windows import (
     input_of,
     names_of,
     partition_keys,
+    read_clock,
     read_window,
     whole_fold,
 )
@@ -55,6 +56,7 @@ def read_window_site(context: SiteContext, site: Site) -> WindowSite:
     equal = tuple(equal_to_keys(context.view, below, partition_keys(node), named))
     of = WindowInput(attributes, {a.id: a.type for a in inputs}, context.timezone, equal)
     above = any(map(trees_raise, site.nodes))
+    of = replace(of, clock=read_clock(node, below, of, named))
     window = replace(read_window(node, of), raises=above or functions_raise(node))
     where = to_scope(condition, Scope.ROW, Scope.KEY)
     if not sql_conjuncts(where):
@@ -72,7 +74,7 @@ def read_window_site(context: SiteContext, site: Site) -> WindowSite:
         names_of(node),
         where,
         (side,),
-        side.errors.may_raise or window.raises or window.bounds_raise,
+        side.errors.may_raise or window.raises or (of.clock is None and window.bounds_raise),
         len(sharing_exchange(context.view, node)) > 1,
         window,
         frozenset(v for i, v in attributes.items() if i in partition_keys(node)),
