@@ -79,11 +79,12 @@ class CountScaling:
         if end is None:
             return
         fields = state_vars(self.original.fold, Scope.ACC)
-        # Sums of doubles round, so they are no goals; they follow the counters.
+        # Sums of doubles round, so they are no goals; they follow the counters. One that ends
+        # without a number has none to reach.
         counters = [
             (i, self.scales[v], end[i])
             for i, v in enumerate(fields)
-            if v in self.scales and strip(v.sort) == INT
+            if v in self.scales and strip(v.sort) == INT and end[i] is not None
         ]
         for above in product((True, False), repeat=len(counters)):
             goals = [
