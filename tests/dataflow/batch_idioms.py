@@ -192,6 +192,56 @@ def numbers_as_doubles(batches):
         yield pdf
 
 
+def reasons(batches):
+    for pdf in batches:
+        reason = pd.Series("", index=pdf.index)
+        reason = reason.mask(pdf["t"] <= 0, "none").where(pdf["x"] > 1, "small")
+        pdf["m"] = reason.str.upper()
+        yield pdf
+
+
+def rated(batches):
+    for pdf in batches:
+        rate = pdf["s"].map(RATES).fillna(0.5)
+        pdf["m"] = (rate + np.log1p(pdf["t"].astype(float)) / 20.0).clip(0, 1)
+        pdf["n"] = np.sqrt(pdf["x"].abs().astype(float)).clip(0, 2)
+        yield pdf
+
+
+def items_of_a_condition(batches):
+    for pdf in batches:
+        pdf["m"] = pdf["t"].where(pdf["x"] > 1)
+        pdf["n"] = pdf["x"].mask(pdf["t"] > 1, 0.0)
+        yield pdf
+
+
+def labelled_by_values(batches):
+    """The labels are those of another column, and assignments go by them."""
+    for pdf in batches:
+        pdf["m"] = pd.Series("a", index=pdf["t"].values)
+        yield pdf
+
+
+def chosen_by_the_mean(batches):
+    for pdf in batches:
+        pdf["m"] = pdf["x"].where(pdf["t"] > pdf["t"].mean(), 0.0)
+        yield pdf
+
+
+def masked_by_another_order(batches):
+    for pdf in batches:
+        later = pdf["t"].shift(1) > 1
+        pdf["m"] = pdf["x"].mask(later, 0.0)
+        yield pdf
+
+
+def texts_of_chosen_items(batches):
+    """``1`` where all are chosen, ``1.0`` where one is missing."""
+    for pdf in batches:
+        pdf["m"] = pdf["t"].where(pdf["x"] > 1).astype(str)
+        yield pdf
+
+
 def lists_by_row(batches):
     for pdf in batches:
         names, sizes = [], []
@@ -463,6 +513,7 @@ KEEPING = (
     *(built_from_nothing, words_of_texts, in_each_record),
     *(lists_by_row, lambdas_by_row, choices_by_row),
     *(constants, set_up_before, numbers_as_doubles),
+    *(reasons, rated, items_of_a_condition),
     _matching(re.compile("^[a-z]")),
 )
 SPOILED = (
@@ -472,6 +523,7 @@ SPOILED = (
     *(in_the_first_record, in_the_last_dict_by_update),
     *(limit_in_an_ordered_dict, rows_of_an_index, field_of_some_records, field_of_some_dicts),
     field_that_is_only_looked_up,
+    *(labelled_by_values, chosen_by_the_mean, masked_by_another_order, texts_of_chosen_items),
     *(by_size, counted, in_a_list, first_only, stopped, filled_from_above),
     *(table_filled_from_above, integers_if_all_are, by_position, several_at_least),
     *(lengths_as_texts, quotients_as_texts, applied_to_chosen_rows, running_total),

@@ -25,6 +25,7 @@ from presieve.dataflow.abstract_values import (
     OpaqueValue,
     Table,
     Value,
+    combine_elements,
     is_fixed,
     reach_of,
 )
@@ -155,7 +156,9 @@ def _mixed_of(call: EvaluatedCall, column: AbstractColumn) -> Mixed:
 
 
 def _stays_double(call: EvaluatedCall, column: AbstractColumn) -> bool:
-    """Whether a method makes a column of doubles of one, and of numbers."""
+    """Whether a method makes a column of doubles: of one, and of numbers, or of anything."""
+    if call.name == "astype":
+        return _type_named(call.s, call.argument(0, "dtype")) in _DOUBLES
     numbers = all(isinstance(v, AbstractScalar) and v.is_real for v in call.values)
     return column.double and numbers and call.name in ("abs", "clip", "fillna", "round")
 
@@ -190,7 +193,7 @@ def _call_on_each(call: EvaluatedCall) -> Value | None:
         values = [v for _, v in items.known] if items.known is not None else [items.element]
         if not all(isinstance(v, AbstractScalar) and v.fixed for v in values):
             return _beside(call)
-        return _of_values(column, _mixed_among(values))
+        return _of_items(column, values)
     if isinstance(argument, Function) and is_closed_function(call.s, argument):
         alone = call.a.alone
         given = replace(scalar_of(call.a, column), fixed=False)
@@ -224,6 +227,52 @@ def _of_values(column: AbstractColumn, mixed: Mixed) -> AbstractColumn:
     return AbstractColumn(
         rowwise=True, rows=column.rows, labelled=column.labelled, name=column.name, mixed=mixed
     )
+
+
+def _of_items(column: AbstractColumn, values: Sequence[Value | None]) -> AbstractColumn:
+    """Return the column of these values of a dict: of doubles, if all of them are."""
+    constants = [v.constant if isinstance(v, AbstractScalar) else ... for v in values]
+    if constants and all(type(c) is float for c in constants):
+        return replace(_of_values(column, ""), double=True)
+    return _of_values(column, _mixed_among(values))
+
+
+_CHOICE = frozenset(("cond", "other"))
+
+
+@transfer("column", "where", "mask")
+def _choose_items(call: EvaluatedCall) -> Value | None:
+    """Item by item, with the item or the other value by a condition on the same rows. A column of
+    doubles or texts stays one, with other doubles or texts.
+    """
+    column, condition = own_column(call), call.argument(0, "cond")
+    other = call.argument(1, "other")
+    parts = [column, condition, *([] if other is None else [other])]
+    combined = None
+    if isinstance(condition, AbstractColumn) and condition.mask and not call.named.keys() - _CHOICE:
+        combined = combine_elements([p for p in parts if p is not None], mask=False)
+    if not isinstance(combined, AbstractColumn) or not combined.labelled or len(call.args) > 2:
+        return _beside(call)
+    if not _changes_nothing(call):
+        return None
+    alike = column.double if other is None else _are_alike(column, other)
+    return replace(
+        combined,
+        name=column.name,
+        mixed="" if alike else "any",
+        double=alike and column.double,
+        text=alike and column.text,
+        memory=column.memory,
+    )
+
+
+def _are_alike(column: AbstractColumn, other: Value) -> bool:
+    """Whether items of a column may be replaced by another value without another type."""
+    if isinstance(other, AbstractColumn):
+        return (column.double and other.double) or (column.text and other.text)
+    if not isinstance(other, AbstractScalar):
+        return False
+    return (column.double and other.is_real) or (column.text and type(other.constant) is str)
 
 
 _NULLABLE = "Int64"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable
 
@@ -239,6 +240,10 @@ def _series(call: EvaluatedCall) -> Value | None:
     value = call.argument(0, "data")
     if value is None or call.named.keys() - {"data", "name", "dtype", "index"}:
         return None
+    if _is_for_each_label(call, value):
+        index = call.argument(1, "index")
+        assert isinstance(index, AbstractColumn)
+        return replace(column_for(Table((), index.rows), "", value), name=None)
     call.observe_arguments("values of a Series")
     call.a.hides_cells(call.s, value)
     name = constant_of(call.s, call.named["name"]) if "name" in call.named else None
@@ -266,6 +271,17 @@ def _series(call: EvaluatedCall) -> Value | None:
     return AbstractColumn(name=named, named=texts)
 
 
+def _is_for_each_label(call: EvaluatedCall, value: Value) -> bool:
+    """Whether a Series holds one constant, once for each label of a table: ``index=pdf.index``."""
+    index = call.argument(1, "index")
+    written = [k.value for k in call.node.keywords if k.arg == "index"] or call.node.args[1:2]
+    if not all(isinstance(w, ast.Attribute) and w.attr == "index" for w in written):
+        return False
+    is_constant = isinstance(value, AbstractScalar) and value.fixed and value.constant is not None
+    known = isinstance(index, AbstractColumn) and index.rows is not None and not index.labelled
+    return is_constant and known and not call.named.keys() & {"dtype", "name"}
+
+
 @transfer("function", *_ARRAYS)
 def _array(call: EvaluatedCall) -> Value | None:
     value = call.args[0] if len(call.args) == 1 and not call.named else None
@@ -285,9 +301,25 @@ def _of_each(call: EvaluatedCall) -> Value | None:
         return None  # ``out``
     call.a.use_beside(call.args)
     combined = combine_elements(call.args, mask=call.facts.truth, array=call.facts.array)
-    if isinstance(combined, AbstractColumn) and call.name.rpartition(".")[2] in _OF_ANY_TYPE:
+    if not isinstance(combined, AbstractColumn):
+        return combined
+    if not call.facts.truth and _are_doubles(call.args):
+        return replace(combined, double=True)
+    if call.name.rpartition(".")[2] in _OF_ANY_TYPE:
         return replace(combined, mixed="any")
     return combined
+
+
+def _are_doubles(parts: Iterable[Value]) -> bool:
+    """Whether these are columns of doubles, numbers that doubles hold, and conditions."""
+    parts = [p for p in parts if not (isinstance(p, AbstractColumn) and p.mask)]
+    columns = [p for p in parts if isinstance(p, AbstractColumn)]
+    numbers = [p for p in parts if isinstance(p, AbstractScalar)]
+    return (
+        bool(columns)
+        and all(c.double for c in columns)
+        and all(n.is_real and n.constant is not None for n in numbers)
+    )
 
 
 _OF_ANY_TYPE = frozenset(("floor_divide", "mod", "power", "clip"))

@@ -31,7 +31,7 @@ _COLUMN = {
     """isin isna isnull notna notnull between eq ne lt le gt ge contains startswith endswith isdigit
     isdecimal isalpha isnumeric isalnum isspace isupper islower fullmatch
     match""": Description(ResultKind.EACH, separate=True, truth=True),
-    """where mask shift diff pct_change cumsum cumprod cummax cummin rank ffill bfill interpolate
+    """shift diff pct_change cumsum cumprod cummax cummin rank ffill bfill interpolate
     transform combine_first argsort combine""": Description(ResultKind.BESIDE),
     "duplicated": Description(ResultKind.BESIDE, truth=True),
     "searchsorted": Description(ResultKind.BESIDE, reordered=True),
@@ -50,7 +50,7 @@ _COLUMN = {
     align reindex set_axis asof resample to_period to_timestamp keys get_dummies
     isocalendar to_pydatetime filter""": Description(ResultKind.OTHER),
     """reset_index to_frame rename rename_axis map apply replace split rsplit findall extract
-    get count""": Description(ResultKind.OWN),
+    get count where mask""": Description(ResultKind.OWN),
     # An array is sorted in place by ``partition``.
     "cumcount partition": NOT_DESCRIBED,
 }

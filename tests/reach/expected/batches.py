@@ -17,7 +17,6 @@ ENTRIES = [
         "invoice bigint, country string, net double, vat double, gross double",
         passes="invoice country net",
         pools={"country": ["DE", "FR", "US", "", None]},
-        misses={"rows": causes.MAPPING},
     ),
     Entry(
         batches.fraud_scores,
@@ -54,7 +53,6 @@ ENTRIES = [
         passes="station ts",
         reads="station ts value unit",
         pools={"unit": ["C", "F", "", None]},
-        misses={"rows": causes.MAPPING},
     ),
     Entry(
         batches.tokenized,

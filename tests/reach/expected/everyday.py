@@ -473,7 +473,6 @@ ENTRIES = [
         "int",
         "c > 10",
         pools={"box": [Row(w=3, h=4), Row(w=1, h=2)]},
-        missed=causes.PRODUCT,
     ),
     RowEntry(
         everyday.is_night,
