@@ -101,6 +101,39 @@ def choose(condition: Term, then: Term, otherwise: Term) -> Term:
     return ite(condition, then, otherwise)
 
 
+def combine_choices(op: Op, a: Term, b: Term) -> Term:
+    """Apply an operator to two terms. Of choices between a few constants, such as those that a dict
+    holds for a key, it is the choice between the results.
+    """
+    if any(_count_leaves(t) is None for t in (a, b)) or all(isinstance(t, Lit) for t in (a, b)):
+        return app(op, a, b)
+    chosen = _combine_leaves(op, a, b)
+    return app(op, a, b) if _count_leaves(chosen) is None else chosen
+
+
+_MOST_LEAVES = 24
+
+
+def _count_leaves(term: Term) -> int | None:
+    """Count the constants between which a term chooses; None for other terms, and for many."""
+    match term:
+        case Lit():
+            return 1
+        case App(Op.ITE, (_, then, otherwise)):
+            counts = _count_leaves(then), _count_leaves(otherwise)
+            count = sum(c or _MOST_LEAVES + 1 for c in counts)
+            return count if count <= _MOST_LEAVES else None
+    return None
+
+
+def _combine_leaves(op: Op, a: Term, b: Term) -> Term:
+    match a, b:
+        case (App(Op.ITE, (test, *_)), _) | (_, App(Op.ITE, (test, *_))):
+            sides = ((_under(test, a, i), _under(test, b, i)) for i in (1, 2))
+            return ite(test, *(_combine_leaves(op, *side) for side in sides))
+    return fold_constants(app(op, a, b))
+
+
 def _is_of_row(term: Term) -> bool:
     return isinstance(term, App) and all(v.scope is not Scope.ACC for v in variables(term))
 

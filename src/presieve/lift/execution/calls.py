@@ -57,7 +57,16 @@ from presieve.lift.models.pyarrow import arithmetic, arrays, arrow_results, comp
 from presieve.lift.models.registry import RegisteredModel
 from presieve.lift.python.names import is_broadcast, member
 from presieve.lift.python.record_classes import kind_of
-from presieve.lift.values.symbolic import NONE, InnerFunctionV, Known, ListV, SetV, Value, describe
+from presieve.lift.values.symbolic import (
+    NONE,
+    InnerFunctionV,
+    Known,
+    ListV,
+    Scalar,
+    SetV,
+    Value,
+    describe,
+)
 
 MODELS = (
     *(
@@ -139,6 +148,8 @@ def _call_model(m: SymbolicMachine, flow: Flow, path: str, node: ast.Call) -> Va
     if returned is None and entry is not None:
         if not entry.names([k.arg for k in node.keywords]):
             raise DeclineSignal("unknown-call", f"keyword arguments of {ast.unparse(node.func)}")
+        if path in comprehensions.READING_AT_ONCE:
+            node = _listed(m, node, flow)
         call = _evaluate_call(m, flow, name, node)
         if flow.ended:  # evaluating an argument raises
             return NONE
@@ -152,6 +163,14 @@ def _call_model(m: SymbolicMachine, flow: Flow, path: str, node: ast.Call) -> Va
     if returned is None:
         raise _decline_unknown(m, flow, node)
     return returned
+
+
+def _listed(m: SymbolicMachine, node: ast.Call, flow: Flow) -> ast.Call:
+    """Return the call with a list in place of a generator that is its only argument."""
+    if len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
+        return node
+    items = comprehensions.read_at_once(m, node.args[0], flow)
+    return ast.copy_location(ast.Call(node.func, [items], node.keywords), node)
 
 
 def _decline_unknown(m: SymbolicMachine, flow: Flow, node: ast.Call) -> DeclineSignal:
@@ -296,7 +315,10 @@ def _ask_model(
     """Ask a model for the result of a call. Evaluates the arguments even without a model."""
     assert isinstance(node.func, ast.Attribute)
     exceptions.check_call(m, node.func.attr, node, flow.dereference(owner))
-    call = ModelCall(m, flow, node.func.attr, (), {}, node)
+    name = node.func.attr
+    if name == "join" and isinstance(flow.dereference(owner), Scalar):
+        node = _listed(m, node, flow)
+    call = ModelCall(m, flow, name, (), {}, node)
     if entry is not None and entry.unevaluated:
         returned = entry.ask(call, owner)
         return aliasing.fresh(m, returned) if returned is not None and entry.fresh else returned

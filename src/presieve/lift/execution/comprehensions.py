@@ -21,10 +21,12 @@ from presieve.lift.models.builtins import composite_values
 from presieve.lift.models.builtins.arithmetic import binary, number
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
 from presieve.lift.models.registry import function
+from presieve.lift.python.names import is_function
 from presieve.lift.values.join_values import merge
 from presieve.lift.values.symbolic import (
     LITERAL,
     DictV,
+    Known,
     ListV,
     PerhapsV,
     Scalar,
@@ -135,6 +137,38 @@ def comprehension(m: SymbolicMachine, node: ast.ListComp | ast.DictComp, flow: F
     if isinstance(node, ast.ListComp):
         return ListV(tuple(items))
     return DictV(tuple(keys), tuple(keys.values()))
+
+
+READING_AT_ONCE = frozenset(
+    f"builtins.{n}" for n in ("tuple", "list", "set", "frozenset", "sorted")
+)
+"""Functions that read an iterator to its end before they do anything else."""
+
+
+def read_at_once(m: SymbolicMachine, node: ast.expr, flow: Flow) -> ast.expr:
+    """Return a generator, or ``map`` of a function, as the list of its items, where it is read to
+    its end at once; every other expression as it is.
+    """
+    match node:
+        case ast.GeneratorExp(element, generators):
+            return ast.copy_location(ast.ListComp(element, generators), node)
+        case ast.Call(ast.Name("map"), [of, iterable], []) if "map" not in flow.env:
+            function = m.names.resolve("map")
+            if isinstance(function, Known) and is_function(function, "builtins.map"):
+                return _list_of_calls(node, of, iterable)
+    return node
+
+
+def _list_of_calls(node: ast.Call, of: ast.expr, iterable: ast.expr) -> ast.expr:
+    """Return ``map(f, xs)`` as ``[f(x) for x in xs]``."""
+    name, value = "$item", of
+    if isinstance(of, ast.Lambda) and len(of.args.args) == 1 and not of.args.defaults:
+        name, value = of.args.args[0].arg, of.body
+    else:
+        value = ast.Call(of, [ast.Name(name, ast.Load())], [])
+    generator = ast.comprehension(ast.Name(name, ast.Store()), iterable, [], 0)
+    listed = ast.copy_location(ast.ListComp(value, [generator]), node)
+    return ast.fix_missing_locations(listed)
 
 
 def _string_key(value: Value) -> str:

@@ -13,6 +13,7 @@ from presieve.ir.terms import TRUE, Lit, Term
 from presieve.ir.walk import size
 from presieve.lift.execution import (
     calls,
+    comprehensions,
     dynamic_keys,
     exceptions,
     growing_lists,
@@ -158,6 +159,8 @@ def _execute_here(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
 
 
 def _assign(m: SymbolicMachine, targets: list[ast.expr], value: ast.expr, flow: Flow) -> None:
+    if len(targets) == 1 and isinstance(targets[0], ast.Tuple | ast.List):
+        value = comprehensions.read_at_once(m, value, flow)
     assigned = box_contents(m, flow, _check_size(evaluate(m, value, flow)))
     if flow.ended:
         return

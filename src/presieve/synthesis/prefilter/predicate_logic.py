@@ -148,7 +148,8 @@ def tighten_conjuncts(conjuncts: Sequence[Term]) -> list[Term]:
     tightest = [c for c in conjuncts if not any(_is_tighter(o, c) for o in conjuncts if o is not c)]
     for listed in list(tightest):
         column = _column(listed)
-        if column is not None:
+        # One that took part in an earlier one is not there any more.
+        if column is not None and any(c is listed for c in tightest):
             others = [c for c in tightest if c is not listed and variables(c) == (column,)]
             few = [e for e in sql_disjuncts(listed) if all(_holds(c, column, e) for c in others)]
             unrelated = [c for c in tightest if c not in others]

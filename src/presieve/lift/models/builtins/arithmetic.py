@@ -32,6 +32,7 @@ from presieve.semantics.smart_constructors import (
     apply_function,
     as_float,
     as_int,
+    combine_choices,
     fold_constants,
     ite,
     or_,
@@ -134,7 +135,8 @@ def _combine_floats(
     of ints is no negative zero.
     """
     a, b = operands
-    result: Term = app(_FLOAT_OPS[type(op)], to_float(m, flow, a), to_float(m, flow, b))
+    of_doubles = _FLOAT_OPS[type(op)]
+    result = combine_choices(of_doubles, to_float(m, flow, a), to_float(m, flow, b))
     x, y = _whole(m, a), _whole(m, b)
     if x is None or y is None:
         return Scalar(result)
