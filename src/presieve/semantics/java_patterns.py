@@ -26,7 +26,7 @@ from presieve.semantics.pattern_prefixes import CODES, parse
 
 _MOST_REPEATED = 100
 """How often groups may be repeated inside of each other: Java's stack grows with it."""
-_LONGEST = 1_000
+_LONGEST = 5_000
 _ANYTHING = r"[\s\S]"
 _ANYWHERE = f"{_ANYTHING}*"
 _CASELESS = {"i": "\u0130\u0131", "s": "\u017f", "k": "\u212a"}

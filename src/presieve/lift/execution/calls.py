@@ -12,6 +12,7 @@ import re
 from types import ModuleType
 
 from presieve.errors import DeclineSignal
+from presieve.ir.sorts import STRING
 from presieve.lift.execution import (
     aliasing,
     comprehensions,
@@ -29,6 +30,7 @@ from presieve.lift.models import registry
 from presieve.lift.models.builtins import (
     builtin_functions,
     calendar,
+    chosen_characters,
     class_tests,
     composite_values,
     decimals,
@@ -65,6 +67,7 @@ from presieve.lift.values.symbolic import (
     Scalar,
     SetV,
     Value,
+    constant_of,
     describe,
 )
 
@@ -141,6 +144,8 @@ def _evaluate_call(m: SymbolicMachine, flow: Flow, name: str, node: ast.Call) ->
 def _call_model(m: SymbolicMachine, flow: Flow, path: str, node: ast.Call) -> Value:
     """Call a function in the table."""
     name, returned = path.rpartition(".")[2], None
+    if path in comprehensions.READING_AT_ONCE:
+        node = _listed(m, node, flow)
     if path in registry.SYNTAX:
         exceptions.check_call(m, path, node)
         returned = registry.SYNTAX[path].model(ModelCall(m, flow, name, (), {}, node))
@@ -148,8 +153,6 @@ def _call_model(m: SymbolicMachine, flow: Flow, path: str, node: ast.Call) -> Va
     if returned is None and entry is not None:
         if not entry.names([k.arg for k in node.keywords]):
             raise DeclineSignal("unknown-call", f"keyword arguments of {ast.unparse(node.func)}")
-        if path in comprehensions.READING_AT_ONCE:
-            node = _listed(m, node, flow)
         call = _evaluate_call(m, flow, name, node)
         if flow.ended:  # evaluating an argument raises
             return NONE
@@ -317,6 +320,9 @@ def _ask_model(
     exceptions.check_call(m, node.func.attr, node, flow.dereference(owner))
     name = node.func.attr
     if name == "join" and isinstance(flow.dereference(owner), Scalar):
+        chosen = _join_chosen(m, owner, node, flow)
+        if chosen is not None:
+            return chosen
         node = _listed(m, node, flow)
     call = ModelCall(m, flow, name, (), {}, node)
     if entry is not None and entry.unevaluated:
@@ -335,6 +341,13 @@ def _ask_model(
         return None
     returned = entry.ask(call, owner)
     return aliasing.fresh(m, returned) if returned is not None and entry.fresh else returned
+
+
+def _join_chosen(m: SymbolicMachine, owner: Value, node: ast.Call, flow: Flow) -> Value | None:
+    """Return ``"".join(c for c in text if ...)`` where the test is one of single characters."""
+    if constant_of(owner, STRING) != "" or len(node.args) != 1 or node.keywords:
+        return None
+    return chosen_characters.join_characters(m, flow, node.args[0])
 
 
 def _takes_keywords(entry: RegisteredModel | None, node: ast.Call) -> bool:

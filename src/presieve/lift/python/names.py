@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from presieve.ir.sorts import BINARY, BOOL, DATE, TIMESTAMP_NTZ, Decimal
 from presieve.ir.terms import Lit, float_lit, int_lit, string_lit
-from presieve.lift.python.constants import NUMBERS, same
+from presieve.lift.python.constants import LIBRARY_CONSTANTS, NUMBERS, same
 from presieve.lift.python.outer_members import is_of_program, member_of_program
 from presieve.lift.python.shipped import global_of
 from presieve.lift.python.zones import Zone
@@ -41,7 +41,7 @@ MODULES = (
     *("math", "datetime", "decimal", "pandas", "numpy", "dataclasses"),
     *("pyarrow", "pyarrow.compute", "collections", "heapq", "_heapq", "re"),
     *("base64", "binascii", "html", "ipaddress", "json", "urllib", "urllib.parse"),
-    *("bisect", "_bisect", "itertools", "zlib"),
+    *("bisect", "_bisect", "itertools", "zlib", "string"),
 )
 """Modules whose functions and constants may be known objects."""
 
@@ -180,8 +180,9 @@ def member(owner: Known, name: str, zone: Zone) -> Value | None:
         return None
     target_value = getattr(owner.target, name)
     value = as_constant(target_value, f"{owner.name}.{name}", zone)
-    if isinstance(owner.target, ModuleType) and not _is_genuine(target_value, name, value):
-        return None
+    if isinstance(owner.target, ModuleType):
+        module_name = owner.target.__name__
+        return value if _is_genuine(module_name, name, target_value, value) else None
     return value
 
 
@@ -194,14 +195,15 @@ def is_broadcast(target: object) -> bool:
 _BROADCASTS = ("pyspark.core.broadcast", "pyspark.broadcast")
 
 
-def _is_genuine(target: object, name: str, value: Value) -> bool:
+def _is_genuine(of: str, name: str, target: object, value: Value) -> bool:
     """Return whether a library module has this value itself: workers import the module again, and
     do not see what a driver has put there.
     """
     if isinstance(value, Known):
         plain = _SECOND_NAMES.get(name, name)
         return not isinstance(target, BuiltinFunctionType) or target.__name__ == plain
-    return name in NUMBERS and same(NUMBERS[name], target)
+    constants = LIBRARY_CONSTANTS.get(of, NUMBERS)
+    return name in constants and same(constants[name], target)
 
 
 _SECOND_NAMES = {"bisect": "bisect_right"}

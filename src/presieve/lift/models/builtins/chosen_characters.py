@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""Trusted. ``"".join(c for c in text if c.isdigit())``: the characters that a test keeps.
+
+It is ``re.sub`` of the characters that the test drops. Sources: CPython, ``Objects/unicodectype.c``
+and ``Modules/_sre/sre.c``: ``\d`` is ``str.isdecimal``, and ``\s`` is ``str.isspace``. Workers have
+the version of Unicode from which the classes are made.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from presieve.ir.sorts import STRING
+from presieve.lift.execution.state import Flow, SymbolicMachine
+from presieve.lift.python.names import is_function
+from presieve.lift.values.symbolic import Known, ListV, Scalar, TupleV, Value, constant_of
+from presieve.semantics.smart_constructors import substitute_matches
+
+
+class _Test(NamedTuple):
+    """Patterns of one character: one for those that pass a test, and one for all others."""
+
+    passes: str
+    fails: str
+
+    def negated(self) -> _Test:
+        return _Test(self.fails, self.passes)
+
+
+def join_characters(m: SymbolicMachine, flow: Flow, node: ast.expr) -> Value | None:
+    """Evaluate ``"".join(node)`` where that chooses characters of a text; None elsewhere."""
+    chosen = _read_choice(m, flow, node)
+    if chosen is None:
+        return None
+    of, variable, tests = chosen
+    if not isinstance(of, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
+        return None
+    read = [_read_test(m, flow, t, variable) for t in tests]
+    if not read or None in read:
+        return None
+    saved = m.checkpoint()
+    text = m.force(m.evaluate(of, flow), flow)
+    if not isinstance(text, Scalar) or text.base != STRING:
+        m.rollback(saved)
+        return None
+    term = m.scalar(flow, text).term
+    dropped = _all_of([t for t in read if t is not None]).fails
+    return Scalar(substitute_matches(term, dropped, 0, ""))
+
+
+def _read_choice(
+    m: SymbolicMachine, flow: Flow, node: ast.expr
+) -> tuple[ast.expr, str, Sequence[ast.expr]] | None:
+    """Return the text, the variable of its characters, and their tests."""
+    match node:
+        case ast.GeneratorExp(ast.Name(item), [loop]) | ast.ListComp(ast.Name(item), [loop]):
+            is_item = isinstance(loop.target, ast.Name) and loop.target.id == item
+            return (loop.iter, item, loop.ifs) if is_item else None
+        case ast.Call(ast.Name("filter"), [ast.Lambda(given, test), of], []):
+            if len(given.args) == 1 and not given.defaults and _is_builtin(m, flow, "filter"):
+                return of, given.args[0].arg, [test]
+        case ast.Call(ast.Name("filter"), [ast.Attribute(ast.Name("str"), method), of], []):
+            if _is_builtin(m, flow, "filter") and _is_builtin(m, flow, "str"):
+                called = ast.Attribute(ast.Name("$item", ast.Load()), method, ast.Load())
+                return of, "$item", [ast.Call(called, [], [])]
+    return None
+
+
+def _is_builtin(m: SymbolicMachine, flow: Flow, name: str) -> bool:
+    if name in flow.env:
+        return False
+    value = m.names.resolve(name)
+    return isinstance(value, Known) and is_function(value, f"builtins.{name}")
+
+
+def _read_test(m: SymbolicMachine, flow: Flow, node: ast.expr, item: str) -> _Test | None:
+    """Return the patterns for a test of one character; None if it is not known."""
+    match node:
+        case ast.UnaryOp(ast.Not(), inner):
+            test = _read_test(m, flow, inner, item)
+            return None if test is None else test.negated()
+        case ast.BoolOp(op, parts):
+            tests = [t for p in parts if (t := _read_test(m, flow, p, item)) is not None]
+            if len(tests) < len(parts):
+                return None
+            if isinstance(op, ast.And):
+                return _all_of(tests)
+            return _all_of([t.negated() for t in tests]).negated()
+        case ast.Call(ast.Attribute(ast.Name(name), method), [], []) if name == item:
+            return _test_of_method(method)
+        case ast.Compare(ast.Name(name), [op], [right]) if name == item:
+            return _test_of_members(m, flow, op, right)
+    return None
+
+
+def _test_of_members(
+    m: SymbolicMachine, flow: Flow, op: ast.cmpop, right: ast.expr
+) -> _Test | None:
+    """Return the test for ``c in "abc"``, ``c == "a"`` and their negations."""
+    value = flow.dereference(m.evaluate(right, flow))
+    text = constant_of(value, STRING)
+    members: list[str] | None = None
+    if isinstance(op, ast.Eq | ast.NotEq) and isinstance(text, str):
+        members = [text]
+    elif isinstance(op, ast.In | ast.NotIn) and isinstance(text, str):
+        members = list(text)
+    elif isinstance(op, ast.In | ast.NotIn):
+        members = _constant_texts(value)
+    if members is None:
+        return None
+    test = _of_characters(c for c in members if len(c) == 1)
+    return test.negated() if isinstance(op, ast.NotEq | ast.NotIn) else test
+
+
+def _constant_texts(value: Value) -> list[str] | None:
+    """Return the texts of a constant list, tuple or set; None for other values."""
+    if isinstance(value, Known) and isinstance(value.target, set | frozenset | list | tuple):
+        members = list(value.target)
+        return members if all(type(x) is str for x in members) else None
+    if isinstance(value, ListV | TupleV):
+        texts = [constant_of(i, STRING) for i in value.items]
+        return [str(t) for t in texts] if all(isinstance(t, str) for t in texts) else None
+    return None
+
+
+def _of_characters(characters: Iterable[str]) -> _Test:
+    inside = "".join(map(re.escape, dict.fromkeys(characters)))
+    return _Test(f"[{inside}]", f"[^{inside}]") if inside else _Test(_NONE, _ANY)
+
+
+_ANY, _NONE = r"[\s\S]", r"[^\s\S]"
+
+
+def _all_of(tests: Sequence[_Test]) -> _Test:
+    """Return the test for characters that pass every one of some tests."""
+    if len(tests) == 1:
+        return tests[0]
+    *before, last = tests
+    passes = "".join(f"(?={t.passes})" for t in before) + last.passes
+    return _Test(passes, f"(?:{'|'.join(t.fails for t in tests)})")
+
+
+@cache
+def _test_of_method(method: str) -> _Test | None:
+    match method:
+        case "isdecimal":
+            return _Test(r"\d", r"\D")
+        case "isspace":
+            return _Test(r"\s", r"\S")
+        case "isdigit" | "isnumeric" | "isalnum" | "isalpha":
+            inside = rf"\d{_beyond_decimals(method)}" if method != "isalpha" else _letters()
+            return _Test(f"[{inside}]", f"[^{inside}]")
+    return None
+
+
+@cache
+def _beyond_decimals(method: str) -> str:
+    """Return the inside of a class: the characters of a kind that are no decimal digits."""
+    of_kind = (c for c in map(chr, range(sys.maxunicode + 1)) if getattr(c, method)())
+    return _ranges(c for c in of_kind if not c.isdecimal())
+
+
+@cache
+def _letters() -> str:
+    return _ranges(c for c in map(chr, range(sys.maxunicode + 1)) if c.isalpha())
+
+
+def _ranges(characters: Iterable[str]) -> str:
+    """Return characters, in their order, as ranges of a class."""
+    ranges: list[list[int]] = []
+    for number in map(ord, characters):
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return "".join(chr(a) if a == b else f"{chr(a)}-{chr(b)}" for a, b in ranges)
