@@ -19,6 +19,7 @@ from functools import cache, partial
 from typing import Any
 
 from presieve.errors import PresieveError
+from presieve.ir.ops import app
 from presieve.ir.terms import App, Lit, Op, literal_value
 from presieve.semantics.pattern_prefixes import most_digits
 from presieve.semantics.values import INT_RANGES
@@ -273,4 +274,8 @@ def extent_of(call: App) -> tuple[int, int] | None:
             pattern, flags, _, group = (literal_value(t) for t in how if isinstance(t, Lit))
             most = most_digits(str(pattern), int(flags or 0), int(group or 0))
             return None if most is None else (0, 10**most - 1)
+        case App(op, (App(Op.ITE, (_, then, otherwise)),)):
+            sides = [extent_of(app(op, side)) for side in (then, otherwise)]
+            ends = [end for side in sides if side is not None for end in side]
+            return None if None in sides else (min(ends), max(ends))
     return EXTENTS.get(call.op)
