@@ -70,6 +70,9 @@ class SessionReader(Protocol):
         and ``default`` only if Spark has no such entry.
         """
 
+    def workers_show_utc(self) -> bool:
+        """Whether the clocks of the workers' machines are known to show UTC."""
+
     def cache_is_empty(self) -> bool:
         """Whether nothing at all is cached in this application."""
 

@@ -138,7 +138,13 @@ class Opened(Struct, frozen=True):
     def setting(self) -> PlanSetting:
         """The session's facts for lifting."""
         safely = self.gateway.conf(_SAFELY, "true") == "true"
-        return PlanSetting(self.timezone, self.reading.pure, self.reading.effects, safely)
+        return PlanSetting(
+            self.timezone,
+            self.reading.pure,
+            self.reading.effects,
+            safely,
+            self.gateway.workers_show_utc(),
+        )
 
 
 P = ParamSpec("P")

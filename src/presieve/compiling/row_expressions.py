@@ -20,7 +20,7 @@ from msgspec import Struct
 from presieve.errors import DeclineSignal
 from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app
-from presieve.ir.sorts import DATE, FLOAT, INT, TIMESTAMP_NTZ, ArrayOf, MapOf, strip
+from presieve.ir.sorts import DATE, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, ArrayOf, MapOf, strip
 from presieve.ir.terms import (
     FALSE,
     App,
@@ -127,7 +127,7 @@ class Writer(Struct, frozen=True):
         if text.type in ("", type_):
             return text
         cast = f"CAST({text.sql} AS {type_.upper()})"
-        times = any(strip(v.sort) in (DATE, TIMESTAMP_NTZ) for v in self.names)
+        times = any(strip(v.sort) in (DATE, TIMESTAMP, TIMESTAMP_NTZ) for v in self.names)
         if times and type_ in INT_RANGES and text.type != _VOID:
             # Spark has dates that Python does not have, for which the number may be larger.
             low, high = INT_RANGES[type_]
@@ -265,13 +265,14 @@ def _same(writer: Writer, term: App) -> Text:
 
 
 def _is_none(writer: Writer, term: App) -> Text:
-    return Text(f"{writer.text(term.args[0]).inside(Level.SUM)} IS NULL", Level.COMPARISON)
+    tested = function_texts.instant_of(term.args[0])
+    return Text(f"{writer.text(tested).inside(Level.SUM)} IS NULL", Level.COMPARISON)
 
 
 def _not(writer: Writer, term: App) -> Text:
     (inner,) = term.args
     if isinstance(inner, App) and inner.op is Op.IS_NONE:
-        text = writer.text(inner.args[0]).inside(Level.SUM)
+        text = writer.text(function_texts.instant_of(inner.args[0])).inside(Level.SUM)
         return Text(f"{text} IS NOT NULL", Level.COMPARISON)
     return Text(f"NOT {writer.text(inner).inside(Level.PRIMARY)}", Level.NOT)
 
@@ -300,7 +301,7 @@ def _equal(writer: Writer, term: App) -> Text:
 
 
 def _compare(writer: Writer, term: App) -> Text:
-    a, b = term.args
+    a, b = _as_instants(*term.args)
     if strip(a.sort) == INT:
         wide = writer.is_wide(a) or writer.is_wide(b)
         left, right = (writer.whole(x, wide) if wide else writer.text(x) for x in (a, b))
@@ -313,6 +314,18 @@ def _compare(writer: Writer, term: App) -> Text:
     if strip(a.sort) != FLOAT or isinstance(suspect, Lit) or of_integer:
         return Text(text, Level.COMPARISON)
     return Text(f"{text} AND NOT isnan({writer.text(suspect).sql})", Level.AND)
+
+
+def _as_instants(a: Term, b: Term) -> tuple[Term, Term]:
+    """Two times of which one is what a clock shows at an instant and the other a constant, as that
+    instant and another one; other operands stay.
+    """
+    match without_options(a), without_options(b):
+        case App(Op.WALL_TIME, (instant, Lit(_, int() as ahead))), Lit(_, int() as shown):
+            return instant, Lit(TIMESTAMP, shown - ahead)
+        case Lit(_, int() as shown), App(Op.WALL_TIME, (instant, Lit(_, int() as ahead))):
+            return Lit(TIMESTAMP, shown - ahead), instant
+    return a, b
 
 
 def _case(writer: Writer, term: App) -> Text:

@@ -168,7 +168,8 @@ class LiftRequest(Struct, frozen=True):
     ``schema`` are the input columns in order, keys included if the rows hold them; ``keys`` the
     names of the grouping columns; ``returns`` the declared output columns in order; ``timezone``
     the session's time zone (an IANA name); ``pure`` functions that need not be read; ``extent``
-    facts about the data beyond the types.
+    facts about the data beyond the types; ``workers_show_utc``: the clocks of the workers are known
+    to show UTC.
     """
 
     schema: tuple[SchemaColumn, ...]
@@ -177,6 +178,7 @@ class LiftRequest(Struct, frozen=True):
     timezone: str = "UTC"
     pure: tuple[Pure, ...] = ()
     extent: Extent = EVERYTHING
+    workers_show_utc: bool = False
 
 
 class Lifted(Struct, frozen=True):

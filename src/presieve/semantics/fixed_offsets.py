@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 
-_UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "Etc/UCT", "UCT", "Zulu", "Etc/Zulu"})
+UTC_NAMES = frozenset(
+    {"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "Etc/UCT", "UCT", "Zulu", "Etc/Zulu"}
+)
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{2}):(\d{2})", re.ASCII)
 _ETC = re.compile(r"Etc/GMT([+-])(\d{1,2})", re.ASCII)
 
@@ -19,7 +21,7 @@ def fixed_offset(zone: str) -> int | None:
 
 
 def _minutes(name: str) -> int | None:
-    if name in _UTC:
+    if name in UTC_NAMES:
         return 0
     if match := _OFFSET.fullmatch(name):
         size = int(match[2]) * 60 + int(match[3])

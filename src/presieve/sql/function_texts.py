@@ -82,8 +82,7 @@ def write_any_call(term: App, write: Callable[[Term], str]) -> str | None:
     match term:
         case App(op, (time,)) if op in (Op.CLOCK_DATE, *_OF_CLOCKS):
             # Of an instant, Spark takes what the clocks of the session show.
-            of = time.args[0] if isinstance(time, App) and time.op is Op.WALL_TIME else time
-            return _WRITTEN[op].format(write(of))
+            return _WRITTEN[op].format(write(instant_of(time)))
         case App(Op.TEXT_TAIL, (text, Lit(_, int() as start))) if start < INT_RANGES["int"][1]:
             return f"substring({write(text)}, {start + 1})"
         case App(Op.TEXT_LAST, (text, Lit(_, int() as count))) if count <= INT_RANGES["int"][1]:
@@ -288,6 +287,12 @@ def read_call(name: str, operands: Sequence[Operand], timezone: str) -> Term:
     if _OF_ONE.get(name) in _OF_CLOCKS:
         terms = [_convert_to_wall_time(terms[0], timezone)]
     return _make_or_decline(lambda: reader(terms), unknown)
+
+
+def instant_of(time: Term) -> Term:
+    """The instant at which a clock shows a time; other times stay."""
+    shown = without_options(time)
+    return shown.args[0] if isinstance(shown, App) and shown.op is Op.WALL_TIME else time
 
 
 def _convert_to_wall_time(time: Term, timezone: str) -> Term:

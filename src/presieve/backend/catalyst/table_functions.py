@@ -112,6 +112,7 @@ def request_of(boundary: Boundary, names: InputAttributes, setting: PlanSetting)
         returns=tuple(schema_column(a) for a in boundary.outputs),
         timezone=setting.timezone,
         extent=setting.extent(boundary.inputs),
+        workers_show_utc=setting.workers_show_utc,
     )
 
 

@@ -30,7 +30,12 @@ from presieve.backend.classic.py4j_errors import (
     translate_errors,
 )
 from presieve.backend.classic.quick_ack import quick_ack
-from presieve.backend.classic.session_configuration import read_default, read_settings, runtime_conf
+from presieve.backend.classic.session_configuration import (
+    read_default,
+    read_settings,
+    runtime_conf,
+    workers_show_utc,
+)
 from presieve.backend.classic.version_differences import ADAPTERS
 from presieve.backend.gateway import Handle, served_version
 from presieve.errors import DeclineSignal
@@ -98,6 +103,11 @@ class JvmPlans:
     @ask_once
     def _read_default(self, key: str) -> str | None:
         return read_default(self.jvm, self._conf, key)
+
+    @translate_errors
+    @ask_once
+    def workers_show_utc(self) -> bool:
+        return workers_show_utc(self.spark, self.jvm)
 
     @translate_errors
     def cache_is_empty(self) -> bool:

@@ -336,6 +336,9 @@ class ConnectGateway:
     def conf(self, key: str, default: str) -> str:
         return self._client.conf(key, default)
 
+    def workers_show_utc(self) -> bool:
+        return False
+
     def cache_is_empty(self) -> bool:
         """Whether the opened plan reads nothing from the cache."""
         if self._cache is None:

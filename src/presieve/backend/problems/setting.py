@@ -17,14 +17,16 @@ from presieve.semantics.values import MOST_ROWS
 class PlanSetting(Struct, frozen=True):
     """Facts that hold for all functions of a plan: the session's time zone, the functions that they
     call and that need not be read, what becomes of calls of unknown code, whether Arrow converts
-    integers ``safely`` (``spark.sql.execution.pandas.convertToArrowArraySafely``), and facts about
-    the input: its maximum number of rows, and the ranges of integer columns, by attribute.
+    integers ``safely`` (``spark.sql.execution.pandas.convertToArrowArraySafely``), whether the
+    clocks of the workers are known to show UTC, and facts about the input: its maximum number of
+    rows, and the ranges of integer columns, by attribute.
     """
 
     timezone: str
     pure: tuple[Pure, ...] = ()
     effects: Effects = "auto"
     safely: bool = True
+    workers_show_utc: bool = False
     rows: int = MOST_ROWS
     values: Mapping[int, Interval] = field(default_factory=dict)
 

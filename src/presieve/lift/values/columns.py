@@ -19,7 +19,7 @@ from presieve.ir import assumption_codes as codes
 from presieve.ir.fold import Assumption, Column
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
-from presieve.ir.terms import TRUE, Lit, Op, Scope, Term, Var, float_lit, none_lit
+from presieve.ir.terms import TRUE, Lit, Op, Scope, Term, Var, float_lit, int_lit, none_lit
 from presieve.lift.forms import HiddenCall, LiftRequest
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.checkpoint import Restorable
@@ -230,7 +230,8 @@ class LiftedColumns:
         base = strip(column.sort)
         optional = isinstance(column.sort, Option)
         if self._is_local(column):
-            return app(Op.LOCAL_TIME, var)
+            shows_utc = self.request.workers_show_utc
+            return app(Op.WALL_TIME, var, int_lit(0)) if shows_utc else app(Op.LOCAL_TIME, var)
         if base == FLOAT:
             self._assume_no_nan(column, var)
             if not optional or not self.pandas:
