@@ -362,6 +362,19 @@ def test_peers_are_the_rows_of_a_second(spark: SparkSession, tmp_path: Path, wri
     assert counted(early) != counted(times_of_file.selectExpr("*", total).where(below))
 
 
+def test_a_cast_keeps_the_zone_in_which_it_was_read(spark: SparkSession, tmp_path: Path) -> None:
+    """The midnights of two days are 23 hours apart where clocks were put forward between them."""
+    days = [dt.date(2024, 3, d) for d in (8, 9, 10, 11, 12)]
+    pq.write_table(pa.table({"d": days, "n": range(5)}), tmp_path / "days.parquet")
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    seconds = f"CAST(CAST(d AS TIMESTAMP) AS BIGINT) {RANGE} 82800 PRECEDING {HERE}"
+    table = spark.read.parquet(str(tmp_path / "days.parquet"))
+    df = table.selectExpr("*", f"sum(n) OVER (ORDER BY {seconds}) AS w")
+    df = df.where("d >= date_from_unix_date(19793)")
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    same_rows(df, optimize(df, cost="always"))
+
+
 TWINS = {
     "the other way": (NUMBER, "d", "d >= DATE'2024-01-09'"),
     "NULL first": (RANK, "o", "o < 9"),

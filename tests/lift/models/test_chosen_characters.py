@@ -120,11 +120,53 @@ def own_filter(s: Any) -> Any:
     return "".join(filter(str.isdigit, s))
 
 
+def in_itself(s: Any) -> Any:
+    c = "abc"  # noqa: F841
+    return "".join(c for c in s if c in c)
+
+
+def in_a_list_of_itself(s: Any) -> Any:
+    c = "abc"  # noqa: F841
+    return "".join(c for c in s if c not in (c, "x"))
+
+
+def by_a_further_parameter(s: Any) -> Any:
+    d = "abc"  # noqa: F841
+    return "".join(filter(lambda c, *, d="x": c in d, s))
+
+
+class Always(list[str]):
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+ALWAYS = Always(["a"])
+BY_SIZE = ("abc", "12")
+
+
+def in_an_own_list(s: Any) -> Any:
+    return "".join(c for c in s if c in ALWAYS)
+
+
+def where_a_test_may_raise(s: Any) -> Any:
+    return "".join(c for c in s if c in BY_SIZE[len(s)])
+
+
 @pytest.mark.parametrize(
-    "function", [with_changes, by_its_place, by_another_text, between, own_filter]
+    "function",
+    [
+        *(with_changes, by_its_place, by_another_text, between, own_filter),
+        *(in_itself, in_a_list_of_itself, by_a_further_parameter, in_an_own_list),
+    ],
 )
 def test_others_are_not_taken_for_it(function: Callable[..., Any]) -> None:
     inputs = read_inputs(function, "s string", "r string", (), "row")
     if isinstance(inputs, Inputs) and not inputs.lifted.calls:
-        for text in ("a1b", "112", ""):
+        for text in ("a1b", "112", "x", "k", ""):
             assert _result(function, text) == function(text)
+
+
+def test_a_test_that_may_raise_is_not_read() -> None:
+    """Of no character it is not evaluated."""
+    inputs = read_inputs(where_a_test_may_raise, "s string", "r string", (), "row")
+    assert not isinstance(inputs, Inputs) or inputs.lifted.calls

@@ -100,6 +100,55 @@ def test_filters_keep_their_rows_and_twins_do_not(
     assert presieve.verify(function, where, prefilter=wrong, **how).status != "proved"
 
 
+def stopping(x: Any) -> Any:
+    if x == "a":
+        raise StopIteration
+    return x
+
+
+def ended_by_its_function(s: Any) -> Any:
+    return len(list(map(stopping, (s, "b"))))
+
+
+def ended_in_a_lambda(s: Any) -> Any:
+    return len(list(map(lambda x: stopping(x), (s, "b"))))  # noqa: C417
+
+
+def with_a_further_parameter(s: Any) -> Any:
+    k = 100
+    return sum(tuple(map(lambda x, *, k=3: x + k, (len(s), k))))
+
+
+def with_further_arguments(s: Any) -> Any:
+    rest = (1, 2, 3)
+    return sum(tuple(map(lambda x, *rest: x + len(rest), (len(s), len(rest)))))
+
+
+def of_a_function_that_is_not_there(s: Any) -> Any:
+    return len(list(map({"a": len}[s], ())))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(ended_by_its_function, ended_in_a_lambda, of_a_function_that_is_not_there),
+        *(with_a_further_parameter, with_further_arguments),
+    ],
+)
+def test_what_map_does_besides_is_not_lost(function: Callable[..., Any]) -> None:
+    inputs = read_inputs(function, "s string NOT NULL", "r int", (), "row")
+    if not isinstance(inputs, Inputs):
+        return
+    (output,) = inputs.fold.outputs
+    for text in ("a", "b", ""):
+        at = {(Scope.KEY, "s"): text}
+        if evaluate(inputs.fold.finish_raises, at):
+            with pytest.raises(KeyError):
+                function(text)
+        else:
+            assert evaluate(output.term, at) == function(text)
+
+
 def left_over(s: Any) -> Any:
     items = map(len, (s, "b"))
     return list(items) == list(items)
