@@ -140,7 +140,7 @@ MOVED = {
     ),
     "seconds of a day": (
         *("max(v)", f"CAST(CAST(d AS TIMESTAMP) AS BIGINT) {RANGE} 259200 PRECEDING {HERE}"),
-        *(LATE_DAY, "d >= DATE '2024-01-17'"),
+        *(LATE_DAY, "d >= DATE '2024-01-15'"),
     ),
     "rows in the order of seconds": (
         *(NUMBER, "CAST(t AS BIGINT), n", EARLY),

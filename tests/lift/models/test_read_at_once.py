@@ -116,12 +116,12 @@ def ended_in_a_lambda(s: Any) -> Any:
 
 def with_a_further_parameter(s: Any) -> Any:
     k = 100
-    return sum(tuple(map(lambda x, *, k=3: x + k, (len(s), k))))
+    return sum(tuple(map(lambda x, *, k=3: x + k, (len(s), k))))  # type: ignore[misc]
 
 
 def with_further_arguments(s: Any) -> Any:
-    rest = (1, 2, 3)
-    return sum(tuple(map(lambda x, *rest: x + len(rest), (len(s), len(rest)))))
+    rest = (1, 2, 3)  # noqa: F841
+    return sum(tuple(map(lambda x, *rest: x + len(rest), (len(s), 3))))
 
 
 def of_a_function_that_is_not_there(s: Any) -> Any:

@@ -29,7 +29,6 @@ from presieve.backend.catalyst.trees import (
     stable_text,
 )
 from presieve.backend.gateway import PlanView
-from presieve.semantics.fixed_offsets import fixed_offset
 from presieve.semantics.windows import CURRENT_ROW, Bound, Days, Distance, Microseconds
 from presieve.sql.expressions import basics, times
 from presieve.sql.expressions.catalogue import find_entry
@@ -93,13 +92,13 @@ _FAR = 2**40
 _SECOND, _DAY = 1_000_000, 86_400
 
 
-def find_clock(node: Node, number: int, timezone: str) -> Clock | None:
+def find_clock(node: Node, number: int) -> Clock | None:
     """Return what the column ``number`` of ``node``, which a projection computes, counts."""
     definition = _read_definitions(node).get(number)
-    return None if definition is None else _read_clock(definition.tree, timezone)
+    return None if definition is None else _read_clock(definition.tree)
 
 
-def _read_clock(tree: Tree, timezone: str) -> Clock | None:
+def _read_clock(tree: Tree) -> Clock | None:
     """Read ``unix_date(d)``, seconds and microseconds of an instant, and seconds of a date at
     midnight. Sources, Spark 4.3: ``datetimeExpressions.scala``, ``Cast.scala``. ``unix_timestamp``
     cuts off towards 1970, the others downwards.
@@ -112,14 +111,16 @@ def _read_clock(tree: Tree, timezone: str) -> Clock | None:
         case "micros" if column is not None:
             return Clock(column, Microseconds, Fraction(1), 0)
         case "seconds" if of[0].get("dataType") == "timestamp":
-            return _count_seconds(of, timezone) if len(of) == 1 or column is not None else None
+            return _count_seconds(of) if len(of) == 1 or column is not None else None
         case "cast" if head["dataType"] == "long" and of[0].get("dataType") == "timestamp":
-            return _count_seconds(of, timezone)
+            return _count_seconds(of)
     return None
 
 
-def _count_seconds(of: Tree, timezone: str) -> Clock | None:
-    """Read seconds of an instant. Midnights are whole days apart, but for changes of the clock."""
+def _count_seconds(of: Tree) -> Clock | None:
+    """Read seconds of an instant. Midnights are whole days apart, but for changes of the clock in
+    the zone of the cast, which need not be the session's of now.
+    """
     column = column_id(of[:1])
     if column is not None:
         return Clock(column, Microseconds, Fraction(_SECOND), 2 * (_SECOND - 1))
@@ -127,7 +128,7 @@ def _count_seconds(of: Tree, timezone: str) -> Clock | None:
     column = column_id(of[1:]) if is_date else None
     if column is None:
         return None
-    return Clock(column, Days, Fraction(1, _DAY), 0 if fixed_offset(timezone) is not None else 2)
+    return Clock(column, Days, Fraction(1, _DAY), 2)
 
 
 _CLOCKS = {

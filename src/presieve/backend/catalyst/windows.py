@@ -154,7 +154,7 @@ def read_clock(node: Node, below: Node, of: WindowInput, named: Set[int]) -> Clo
     number = column_id(order[1:])
     if number is None or number in named:
         return None
-    clock = find_clock(below, number, of.timezone)
+    clock = find_clock(below, number)
     return clock if clock is not None and clock.column in named else None
 
 

@@ -14,7 +14,7 @@ from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, STRING
 from presieve.ir.terms import FALSE, TRUE, Term, int_lit
 from presieve.lift.execution.heap import box_contents
-from presieve.lift.execution.inlining import settled_branch
+from presieve.lift.execution.inlining import is_own, settled_branch
 from presieve.lift.execution.state import Comparison, Flow, ModelCall, Operation, SymbolicMachine
 from presieve.lift.execution.unrolling import MOST, elements
 from presieve.lift.models.builtins import composite_values
@@ -152,23 +152,60 @@ def read_at_once(m: SymbolicMachine, node: ast.expr, flow: Flow) -> ast.expr:
     match node:
         case ast.GeneratorExp(element, generators):
             return ast.copy_location(ast.ListComp(element, generators), node)
-        case ast.Call(ast.Name("map"), [of, iterable], []) if "map" not in flow.env:
-            function = m.names.resolve("map")
-            if isinstance(function, Known) and is_function(function, "builtins.map"):
-                return _list_of_calls(node, of, iterable)
+        case ast.Call(ast.Name("map"), [of, iterable], []) if is_builtin(m, flow, "map"):
+            listed = _list_of_calls(m, flow, of, iterable)
+            return node if listed is None else ast.copy_location(listed, node)
     return node
 
 
-def _list_of_calls(node: ast.Call, of: ast.expr, iterable: ast.expr) -> ast.expr:
-    """Return ``map(f, xs)`` as ``[f(x) for x in xs]``."""
-    name, value = "$item", of
-    if isinstance(of, ast.Lambda) and len(of.args.args) == 1 and not of.args.defaults:
-        name, value = of.args.args[0].arg, of.body
-    else:
+def is_builtin(m: SymbolicMachine, flow: Flow, name: str) -> bool:
+    """Return whether a name means the function of Python with that name."""
+    function = None if name in flow.env else m.names.resolve(name)
+    return isinstance(function, Known) and is_function(function, f"builtins.{name}")
+
+
+def _list_of_calls(
+    m: SymbolicMachine, flow: Flow, of: ast.expr, iterable: ast.expr
+) -> ast.expr | None:
+    """Return ``map(f, xs)`` as ``[f(x) for x in xs]``. Not for functions of the program: ``map``
+    takes a StopIteration of theirs for its end.
+    """
+    name = only_parameter(of)
+    if isinstance(of, ast.Lambda) and name is not None:
+        calls = [n for n in ast.walk(of.body) if isinstance(n, ast.Call)]
+        if not all(_is_of_library(m, flow, c.func, name) for c in calls):
+            return None
+        value = of.body
+    elif _is_of_library(m, flow, of, ""):
+        name = "$item"
         value = ast.Call(of, [ast.Name(name, ast.Load())], [])
+    else:
+        return None
     generator = ast.comprehension(ast.Name(name, ast.Store()), iterable, [], 0)
-    listed = ast.copy_location(ast.ListComp(value, [generator]), node)
-    return ast.fix_missing_locations(listed)
+    return ast.fix_missing_locations(ast.copy_location(ast.ListComp(value, [generator]), of))
+
+
+def only_parameter(function: ast.expr) -> str | None:
+    """Return the only parameter of a lambda, which is plain and has no default."""
+    match function:
+        case ast.Lambda(ast.arguments([], [given], None, [], [], None, [])):
+            return given.arg
+    return None
+
+
+def _is_of_library(m: SymbolicMachine, flow: Flow, of: ast.expr, item: str) -> bool:
+    """Return whether a function is one of a library, or a method of ``item``, and not ``next``."""
+    match of:
+        case ast.Attribute(ast.Name(owner), _) if owner == item:
+            return True
+        case ast.Name(name) if name not in flow.env:
+            function: object = m.names.resolve(name)
+        case ast.Attribute(ast.Name(owner), _) if owner not in flow.env:
+            function = m.evaluate(of, flow)
+        case _:
+            return False
+    is_next = isinstance(function, Known) and is_function(function, "builtins.next")
+    return isinstance(function, Known) and not is_own(function.target) and not is_next
 
 
 def _string_key(value: Value) -> str:

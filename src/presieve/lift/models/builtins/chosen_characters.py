@@ -16,8 +16,8 @@ from functools import cache
 from typing import NamedTuple
 
 from presieve.ir.sorts import STRING
+from presieve.lift.execution.comprehensions import is_builtin, only_parameter
 from presieve.lift.execution.state import Flow, SymbolicMachine
-from presieve.lift.python.names import is_function
 from presieve.lift.values.symbolic import Known, ListV, Scalar, TupleV, Value, constant_of
 from presieve.semantics.smart_constructors import substitute_matches
 
@@ -61,21 +61,15 @@ def _read_choice(
         case ast.GeneratorExp(ast.Name(item), [loop]) | ast.ListComp(ast.Name(item), [loop]):
             is_item = isinstance(loop.target, ast.Name) and loop.target.id == item
             return (loop.iter, item, loop.ifs) if is_item else None
-        case ast.Call(ast.Name("filter"), [ast.Lambda(given, test), of], []):
-            if len(given.args) == 1 and not given.defaults and _is_builtin(m, flow, "filter"):
-                return of, given.args[0].arg, [test]
+        case ast.Call(ast.Name("filter"), [ast.Lambda() as function, of], []):
+            given = only_parameter(function)
+            if given is not None and is_builtin(m, flow, "filter"):
+                return of, given, [function.body]
         case ast.Call(ast.Name("filter"), [ast.Attribute(ast.Name("str"), method), of], []):
-            if _is_builtin(m, flow, "filter") and _is_builtin(m, flow, "str"):
+            if is_builtin(m, flow, "filter") and is_builtin(m, flow, "str"):
                 called = ast.Attribute(ast.Name("$item", ast.Load()), method, ast.Load())
                 return of, "$item", [ast.Call(called, [], [])]
     return None
-
-
-def _is_builtin(m: SymbolicMachine, flow: Flow, name: str) -> bool:
-    if name in flow.env:
-        return False
-    value = m.names.resolve(name)
-    return isinstance(value, Known) and is_function(value, f"builtins.{name}")
 
 
 def _read_test(m: SymbolicMachine, flow: Flow, node: ast.expr, item: str) -> _Test | None:
@@ -93,9 +87,23 @@ def _read_test(m: SymbolicMachine, flow: Flow, node: ast.expr, item: str) -> _Te
             return _all_of([t.negated() for t in tests]).negated()
         case ast.Call(ast.Attribute(ast.Name(name), method), [], []) if name == item:
             return _test_of_method(method)
-        case ast.Compare(ast.Name(name), [op], [right]) if name == item:
+        case ast.Compare(ast.Name(name), [op], [right]) if name == item and _is_plain(right, item):
             return _test_of_members(m, flow, op, right)
     return None
+
+
+def _is_plain(node: ast.expr, item: str) -> bool:
+    """Return whether what a character is compared with is a name or is written out: it raises
+    nothing, and is not the character itself.
+    """
+    match node:
+        case ast.Constant():
+            return True
+        case ast.Name(name) | ast.Attribute(ast.Name(name), _):
+            return name != item
+        case ast.Tuple(items) | ast.List(items) | ast.Set(items):
+            return all(isinstance(i, ast.Constant) for i in items)
+    return False
 
 
 def _test_of_members(
@@ -117,11 +125,15 @@ def _test_of_members(
     return test.negated() if isinstance(op, ast.NotEq | ast.NotIn) else test
 
 
+_CONTAINERS = (set, frozenset, list, tuple)
+
+
 def _constant_texts(value: Value) -> list[str] | None:
     """Return the texts of a constant list, tuple or set; None for other values."""
-    if isinstance(value, Known) and isinstance(value.target, set | frozenset | list | tuple):
-        members = list(value.target)
-        return members if all(type(x) is str for x in members) else None
+    target = value.target if isinstance(value, Known) else None
+    # A class of the program may have an ``in`` of its own.
+    if isinstance(target, set | frozenset | list | tuple) and type(target) in _CONTAINERS:
+        return [str(x) for x in target] if all(type(x) is str for x in target) else None
     if isinstance(value, ListV | TupleV):
         texts = [constant_of(i, STRING) for i in value.items]
         return [str(t) for t in texts] if all(isinstance(t, str) for t in texts) else None
