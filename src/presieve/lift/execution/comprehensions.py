@@ -20,6 +20,7 @@ from presieve.lift.execution.unrolling import MOST, elements
 from presieve.lift.models.builtins import composite_values
 from presieve.lift.models.builtins.arithmetic import binary, number
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
+from presieve.lift.models.builtins.plain_calls import is_builtin, only_parameter
 from presieve.lift.models.registry import function
 from presieve.lift.python.names import is_function
 from presieve.lift.values.join_values import merge
@@ -158,12 +159,6 @@ def read_at_once(m: SymbolicMachine, node: ast.expr, flow: Flow) -> ast.expr:
     return node
 
 
-def is_builtin(m: SymbolicMachine, flow: Flow, name: str) -> bool:
-    """Return whether a name means the function of Python with that name."""
-    function = None if name in flow.env else m.names.resolve(name)
-    return isinstance(function, Known) and is_function(function, f"builtins.{name}")
-
-
 def _list_of_calls(
     m: SymbolicMachine, flow: Flow, of: ast.expr, iterable: ast.expr
 ) -> ast.expr | None:
@@ -183,14 +178,6 @@ def _list_of_calls(
         return None
     generator = ast.comprehension(ast.Name(name, ast.Store()), iterable, [], 0)
     return ast.fix_missing_locations(ast.copy_location(ast.ListComp(value, [generator]), of))
-
-
-def only_parameter(function: ast.expr) -> str | None:
-    """Return the only parameter of a lambda, which is plain and has no default."""
-    match function:
-        case ast.Lambda(ast.arguments([], [given], None, [], [], None, [])):
-            return given.arg
-    return None
 
 
 def _is_of_library(m: SymbolicMachine, flow: Flow, of: ast.expr, item: str) -> bool:

@@ -16,8 +16,8 @@ from functools import cache
 from typing import NamedTuple
 
 from presieve.ir.sorts import STRING
-from presieve.lift.execution.comprehensions import is_builtin, only_parameter
 from presieve.lift.execution.state import Flow, SymbolicMachine
+from presieve.lift.models.builtins.plain_calls import is_builtin, only_parameter
 from presieve.lift.values.symbolic import Known, ListV, Scalar, TupleV, Value, constant_of
 from presieve.semantics.smart_constructors import substitute_matches
 
