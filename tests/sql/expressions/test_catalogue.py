@@ -28,9 +28,10 @@ OF_OPERATORS = "Alias CommonExpressionDef Explode Inline PosExplode SortOrder St
 """Parts of operators, which are no conditions or values."""
 WITHOUT_MEANING = """
     AddMonths AtLeastNNonNulls CreateArray CreateNamedStruct DateDiff DateFormatClass
-    DateSub DayOfWeek DayOfYear FormatNumber FromUnixTime GetTimestamp InSet IsValidUTF8 LastDay
-    Least Lower MillisToTimestamp ParseToDate Quarter Remainder SecondsToTimestamp StringInstr
-    TimestampAddInterval TruncDate TruncTimestamp TryDivide UnixMicros UnixSeconds UnixTimestamp
+    DateSub DayOfWeek DayOfYear FormatNumber FromUnixTime GetMapValue GetTimestamp InSet
+    IsValidUTF8 LastDay Least Lower MillisToTimestamp ParseToDate Quarter Remainder
+    SecondsToTimestamp StringInstr TimestampAddInterval TruncDate TruncTimestamp TryDivide
+    UnixMicros UnixSeconds UnixTimestamp
     Upper WeekOfYear presieve.Between presieve.OneOf
 """
 """Expressions that have no meaning of their own in the IR: a filter with one of them is declined.
@@ -38,7 +39,7 @@ WITHOUT_MEANING = """
 OF_ANY_VALUE = """
     ArrayPosition ArraySize Between CommonExpressionRef Concat Contains
     CreateArray CreateNamedStruct DateFromUnixDate ElementAt
-    EndsWith FormatNumber Get InSet IsValidUTF8 Left Length Lower MapKeys Minute NullIf
+    EndsWith FormatNumber Get GetMapValue InSet IsValidUTF8 Left Length Lower MapKeys Minute NullIf
     NullIfResult Nvl Nvl2 ParseToDate Pmod RaiseError RegExpExtract RegExpReplace Remainder Reverse
     Second SplitPart Sqrt StringInstr StringReplace StringTranslate StringTrim StringTrimLeft
     StringTrimRight TryDivide

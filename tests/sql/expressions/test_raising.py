@@ -87,6 +87,7 @@ TOTALS: dict[str, str] = {
     "CreateArray": "array(x, x2)",
     "CreateNamedStruct": "struct(x, s)",
     "GetStructField": "c.p",
+    "GetMapValue": "k['a']; k['']",
     "ArraySize": "array_size(a)",
     "ArrayPosition": "array_position(a, 1)",
     "Get": "get(a, i); get(a, -1)",

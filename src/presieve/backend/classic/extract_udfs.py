@@ -19,12 +19,23 @@ from collections.abc import Callable, Iterator, Mapping, Set
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
 from presieve.backend.catalyst.operators import FILTER
-from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Node, Tree, walk
+from presieve.backend.catalyst.trees import (
+    ALIAS,
+    ATTRIBUTE,
+    EXPRESSIONS,
+    LITERAL,
+    Node,
+    Tree,
+    is_attribute,
+    walk,
+)
 from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.effects.may_raise import trees
 from presieve.backend.gateway import Handle
 from presieve.errors import DeclineSignal
 from presieve.lift.evaluation_types import SCALAR
+from presieve.sql.expressions import composites
+from presieve.sql.expressions.catalogue import find_entry
 from presieve.sql.expressions.raising import can_raise
 
 _CALL = EXPRESSIONS + "PythonUDF"
@@ -193,11 +204,21 @@ def replace_expressions(
 
 
 def _new_name(parts: Parts, expression: Handle, names: set[str]) -> str:
-    """Make a descriptive name that no other column has: ``grade(score)``."""
+    """Make a descriptive name that no other column has: ``grade(score)``, ``attrs[tier]``."""
     tree = tree_of(parts, expression)
-    inside = ", ".join(str(n["name"]) for n in tree[1:] if n["class"] == ATTRIBUTE)
+    columns = [str(n["name"]) for n in tree[1:] if n["class"] == ATTRIBUTE]
+    if find_entry(tree[0]["class"]) is composites.GET_MAP_VALUE and is_attribute(tree[1:2]):
+        key = tree[2]["value"] if tree[2]["class"] == LITERAL else ", ".join(columns[1:])
+        return unlike(f"{columns[0]}[{key}]", names)
+    if find_entry(tree[0]["class"]) is composites.CREATE_NAMED_STRUCT:
+        more = ", ..." if len(columns) > _MOST_NAMED else ""
+        return unlike(f"struct({', '.join(columns[:_MOST_NAMED])}{more})", names)
     kind = str(tree[0]["class"]).rpartition(".")[2].lower()
-    return unlike(f"{tree[0].get('name', kind)}({inside})", names)
+    return unlike(f"{tree[0].get('name', kind)}({', '.join(columns)})", names)
+
+
+_MOST_NAMED = 3
+"""The number of columns that the name of a struct lists."""
 
 
 def unlike(name: str, names: set[str]) -> str:
