@@ -6,6 +6,7 @@ import datetime as dt
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from presieve.backend.classic.session_configuration import workers_show_utc
 from presieve.driver.optimize import explain, optimize
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -32,8 +34,21 @@ pytestmark = [
 ]
 
 
+@contextmanager
+def setting(spark: SparkSession, key: str, value: str) -> Iterator[None]:
+    """An entry of the configuration, for a while."""
+    before = spark.conf.get(key)
+    spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        spark.conf.set(key, before or "")
+
+
 @pytest.fixture(params=["true", "false"], ids=["arrow", "pickled"])
-def times(spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest) -> DataFrame:
+def times(
+    spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[DataFrame]:
     """Around changes of clocks, before 1970, at the ends of a day and of Python's years, NULL."""
     if request.param == "true" and is_before("4.1"):
         pytest.skip("scalar UDFs with Arrow are declined: values go through pandas")
@@ -48,15 +63,14 @@ def times(spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest) -
     values = [*(n + s for n in near for s in steps), *ends, None]
     table = pa.table({"t": pa.array(values, pa.timestamp("us", "UTC")), "n": range(len(values))})
     pq.write_table(table, tmp_path / "times.parquet", row_group_size=4)
-    spark.conf.set("spark.sql.execution.pythonUDF.arrow.enabled", request.param)
-    return spark.read.parquet(str(tmp_path / "times.parquet"))
+    with setting(spark, "spark.sql.execution.pythonUDF.arrow.enabled", request.param):
+        yield spark.read.parquet(str(tmp_path / "times.parquet"))
 
 
 @pytest.fixture(params=["UTC", "America/New_York", "+05:30"])
-def zone(spark: SparkSession, request: pytest.FixtureRequest) -> str:
-    name = str(request.param)
-    spark.conf.set("spark.sql.session.timeZone", name)
-    return name
+def zone(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
+    with setting(spark, "spark.sql.session.timeZone", str(request.param)):
+        yield str(request.param)
 
 
 utc_here = pytest.mark.skipif(
