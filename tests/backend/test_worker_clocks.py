@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,6 @@ from presieve.driver.optimize import explain, optimize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -32,6 +32,10 @@ pytestmark = [
     pytest.mark.spark,
     pytest.mark.classic("a client of Spark Connect does not see where the workers run"),
 ]
+
+
+ROOT = Path(__file__).parents[2]
+CODE = (ROOT / "src", ROOT)
 
 
 @contextmanager
@@ -142,7 +146,7 @@ print("compiled", sum(f.compiled is not None for f in presieve.explain(df).funct
     )
     done = subprocess.run(
         [sys.executable, str(job), str(tmp_path)],
-        env={**os.environ, "TZ": variable, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={**os.environ, "TZ": variable, "PYTHONPATH": os.pathsep.join(map(str, CODE))},
         capture_output=True,
         text=True,
         check=False,

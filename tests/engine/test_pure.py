@@ -313,7 +313,7 @@ def test_the_same_call_gives_the_same() -> None:
 
 def test_an_undeclared_call_says_how_to_declare_it() -> None:
     (declined,) = errors(pure=()).declined
-    assert declined["code"] == "unsupported-expression"
+    assert declined["code"] == "nested-loop"
     assert "if it depends on its arguments only, declare it with pure=[normalize]" in str(
         declined["reason"]
     )

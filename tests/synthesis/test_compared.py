@@ -65,13 +65,13 @@ def test_comparisons_with_constants_are_conjuncts_of_their_own() -> None:
 
 
 class TooLong:
-    """A product of two columns, which has no exact text."""
+    """A product of three columns, which has no exact text."""
 
     def zero(self) -> int:
         return 0
 
     def reduce(self, acc: int, row: dict[str, int]) -> int:
-        if row["a"] * row["b"] > row["c"]:
+        if row["a"] * row["b"] * row["a"] > row["c"]:
             return acc + 1
         return acc
 

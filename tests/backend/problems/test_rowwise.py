@@ -14,6 +14,7 @@ from tests.support.games.tables import Tables
 from tests.support.pickling import pickled_by_value
 from tests.support.running import by_footers, plan_text, rewritten, safe, same_rows, untouched
 
+from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.synthesize import synthesize
 from presieve.errors import Declined
@@ -128,7 +129,6 @@ def test_functions_registered_for_sql(tables: Tables) -> None:
 @pytest.mark.parametrize(
     ("name", "returns", "column"),
     [
-        ("squared", "int", "v"),
         ("numbered", "bigint", "v"),
         ("opaque", "string", "level"),
     ],
@@ -202,8 +202,16 @@ def typed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Data
     return spark.read.parquet(path)
 
 
-def test_instants_are_known_to_a_day(typed: DataFrame) -> None:
-    """Their local time is that of the worker's machine, without Arrow."""
+def test_a_square_of_more_than_64_bits_is_null_without_arrow(tables: Tables) -> None:
+    numbers = tables.plain.filter("v IS NOT NULL")
+    df = with_c(numbers, "squared", "int", "v").filter("c IS NOT NULL")
+    square = "CAST(v AS DECIMAL(20,0)) * CAST(v AS DECIMAL(20,0))"
+    assert rewritten(df).prefilter == f"{square} <= 9223372036854775807BD"
+
+
+def test_instants_are_known_to_a_day(typed: DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their local time is that of the worker's machine, without Arrow, as of a cluster."""
+    monkeypatch.setattr(JvmPlans, "workers_show_utc", lambda _: False)
     table = typed.selectExpr("CAST(t AS timestamp) AS t")
     df = with_c(table, "in_the_morning", "boolean", "t").filter("c")
     boundary = rewritten(df)
