@@ -366,13 +366,15 @@ def test_a_cast_keeps_the_zone_in_which_it_was_read(spark: SparkSession, tmp_pat
     """The midnights of two days are 23 hours apart where clocks were put forward between them."""
     days = [dt.date(2024, 3, d) for d in (8, 9, 10, 11, 12)]
     pq.write_table(pa.table({"d": days, "n": range(5)}), tmp_path / "days.parquet")
-    key = "spark.sql.session.timeZone"
-    spark.conf.set(key, "America/New_York")
     seconds = f"CAST(CAST(d AS TIMESTAMP) AS BIGINT) {RANGE} 82800 PRECEDING {HERE}"
     table = spark.read.parquet(str(tmp_path / "days.parquet"))
-    df = table.selectExpr("*", f"sum(n) OVER (ORDER BY {seconds}) AS w")
-    df = df.where("d >= date_from_unix_date(19793)")
-    spark.conf.set(key, "UTC")
+    key = "spark.sql.session.timeZone"
+    spark.conf.set(key, "America/New_York")
+    try:
+        df = table.selectExpr("*", f"sum(n) OVER (ORDER BY {seconds}) AS w")
+        df = df.where("d >= date_from_unix_date(19793)")
+    finally:
+        spark.conf.set(key, "UTC")
     same_rows(df, optimize(df, cost="always"))
 
 
