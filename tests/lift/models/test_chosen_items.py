@@ -85,6 +85,29 @@ def scored(n: Any, x: Any, s: Any) -> Any:
     return SCORER(n, x, s)
 
 
+def banded(n: Any) -> Any:
+    """A chain of more branches than rules that are told apart has a case for each."""
+    if n is None:
+        return "none"
+    if n < 0:
+        return "below"
+    if n < 1:
+        return "zero"
+    if n < 3:
+        return "a few"
+    if n < 7:
+        return "some"
+    if n < 10:
+        return "more"
+    if n < 50:
+        return "many"
+    if n < 100:
+        return "dozens"
+    if n < 250:
+        return "lots"
+    return "most" if n < 10_000 else "all"
+
+
 def labelled(n: Any) -> Any:
     return LABELS[bisect.bisect_right(LIMITS, n)] if n is not None else None
 
@@ -206,6 +229,10 @@ CASES = (
     Case(kind, "s string", "r string", "r = 'other'", f"NOT {FREE}", "s > 'c'"),
     Case(net, "n int, x double", "r double", "r > 5 AND x IS NULL", "n > 5 AND x IS NULL", "n > 6"),
     Case(total, "x double", "r double", "r >= 2.5", "x >= 2.5", "x > 3"),
+    Case(
+        *(banded, "n int", "r string", "r IN ('a few', 'many')"),
+        *("(n >= 1 AND n < 3) OR (n >= 10 AND n < 50)", "n >= 10 AND n < 50"),
+    ),
     Case(scored, "n int, x double, s string", "r int", "r > 20", "x > 2 AND NOT isnan(x)", "x > 3"),
     Case(negated, "x double", "r double", "r > 5", "x < -5 OR isnan(x)", "x < -6"),
 )

@@ -8,6 +8,7 @@ keeps, and that no run which the filter accepts loses its row.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 
@@ -45,10 +46,8 @@ MAX_CONDITION = 500
 """The maximum number of operators, columns and constants in a condition written for Spark."""
 _MOST = 8
 """The maximum number of conjuncts that are tried one by one."""
-_MOST_CHOICES = 8
-"""The maximum number of conditions between whose values a function chooses, so that all cases are
-written out.
-"""
+_MOST_CASES = 512
+"""The maximum number of cases of a condition that are written out."""
 _MOST_TESTED = 40
 """The maximum number of a function's conditions that are tested."""
 _MOST_OF_ONE = 100
@@ -230,7 +229,20 @@ def search_single(problem: Problem, budget: float) -> SearchResult:
 
 def _is_short(aim: Term) -> bool:
     """Whether the cases of a condition are few enough to be written out."""
-    return size(aim) <= MAX_CONDITION and len(_list_choices(aim)) <= _MOST_CHOICES
+    return size(aim) <= MAX_CONDITION and _count_cases(aim) <= _MOST_CASES
+
+
+def _count_cases(term: Term) -> int:
+    """How many cases a condition has once the choices in it are written out. A chain of them has
+    one for each branch; where choices are added up or compared, each meets each.
+    """
+    counts = [_count_cases(a) for a in term.args] if isinstance(term, App) else []
+    if isinstance(term, App) and term.op is Op.ITE:
+        return sum(counts) - 1
+    return sum(counts) if isinstance(term, App) and term.op in _CONNECTIVES else math.prod(counts)
+
+
+_CONNECTIVES = (Op.AND, Op.OR, Op.IMPLIES, Op.SQL_AND, Op.SQL_OR)
 
 
 def _list_choices(term: Term) -> dict[Term, None]:
