@@ -237,9 +237,6 @@ def _of_items(column: AbstractColumn, values: Sequence[Value | None]) -> Abstrac
     return _of_values(column, _mixed_among(values))
 
 
-_CHOICE = frozenset(("cond", "other"))
-
-
 @transfer("column", "where", "mask")
 def _choose_items(call: EvaluatedCall) -> Value | None:
     """Item by item, with the item or the other value by a condition on the same rows. A column of
@@ -247,11 +244,13 @@ def _choose_items(call: EvaluatedCall) -> Value | None:
     """
     column, condition = own_column(call), call.argument(0, "cond")
     other = call.argument(1, "other")
-    parts = [column, condition, *([] if other is None else [other])]
-    combined = None
-    if isinstance(condition, AbstractColumn) and condition.mask and not call.named.keys() - _CHOICE:
-        combined = combine_elements([p for p in parts if p is not None], mask=False)
-    if not isinstance(combined, AbstractColumn) or not combined.labelled or len(call.args) > 2:
+    if len(call.args) > 2 or call.named.keys() - {"cond", "other"}:
+        return _beside(call)
+    if not isinstance(condition, AbstractColumn) or not condition.mask:
+        return _beside(call)
+    others = () if other is None else (other,)
+    combined = combine_elements([column, condition, *others], mask=False)
+    if not isinstance(combined, AbstractColumn) or not combined.labelled:
         return _beside(call)
     if not _changes_nothing(call):
         return None

@@ -240,10 +240,9 @@ def _series(call: EvaluatedCall) -> Value | None:
     value = call.argument(0, "data")
     if value is None or call.named.keys() - {"data", "name", "dtype", "index"}:
         return None
-    if _is_for_each_label(call, value):
-        index = call.argument(1, "index")
-        assert isinstance(index, AbstractColumn)
-        return replace(column_for(Table((), index.rows), "", value), name=None)
+    labels = _labels_of_a_constant(call, value)
+    if labels is not None:
+        return replace(column_for(Table((), labels.rows), "", value), name=None)
     call.observe_arguments("values of a Series")
     call.a.hides_cells(call.s, value)
     name = constant_of(call.s, call.named["name"]) if "name" in call.named else None
@@ -271,15 +270,19 @@ def _series(call: EvaluatedCall) -> Value | None:
     return AbstractColumn(name=named, named=texts)
 
 
-def _is_for_each_label(call: EvaluatedCall, value: Value) -> bool:
-    """Whether a Series holds one constant, once for each label of a table: ``index=pdf.index``."""
+def _labels_of_a_constant(call: EvaluatedCall, value: Value) -> AbstractColumn | None:
+    """Return the labels of a Series that holds one constant for each label of a table, as they are
+    written: ``index=pdf.index``. None for others.
+    """
     index = call.argument(1, "index")
     written = [k.value for k in call.node.keywords if k.arg == "index"] or call.node.args[1:2]
     if not all(isinstance(w, ast.Attribute) and w.attr == "index" for w in written):
-        return False
-    is_constant = isinstance(value, AbstractScalar) and value.fixed and value.constant is not None
-    known = isinstance(index, AbstractColumn) and index.rows is not None and not index.labelled
-    return is_constant and known and not call.named.keys() & {"dtype", "name"}
+        return None
+    if not isinstance(value, AbstractScalar) or not value.fixed or value.constant is None:
+        return None
+    if not isinstance(index, AbstractColumn) or index.rows is None or index.labelled:
+        return None
+    return None if call.named.keys() & {"dtype", "name"} else index
 
 
 @transfer("function", *_ARRAYS)

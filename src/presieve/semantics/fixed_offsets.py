@@ -10,6 +10,7 @@ import re
 UTC_NAMES = frozenset(
     {"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "Etc/UCT", "UCT", "Zulu", "Etc/Zulu"}
 )
+"""The names of UTC, which Java and POSIX read alike."""
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{2}):(\d{2})", re.ASCII)
 _ETC = re.compile(r"Etc/GMT([+-])(\d{1,2})", re.ASCII)
 

@@ -112,6 +112,7 @@ def combine_choices(op: Op, a: Term, b: Term) -> Term:
 
 
 _MOST_LEAVES = 24
+"""The maximum number of constants between which a term chooses, so that it is combined."""
 
 
 def _count_leaves(term: Term) -> int | None:

@@ -215,7 +215,7 @@ def _arithmetic(node: ExprNode, context: ReadingContext) -> Typed:
             f"arithmetic on {left.type} is not supported, since it can raise or round",
         )
     result = whole_decimals.arithmetic(op, left.operand, right.operand)
-    return Typed(result, f"decimal({result.digits},0)")
+    return Typed(result, f"decimal({result.width.digits},0)")
 
 
 def _negative(node: ExprNode, context: ReadingContext) -> Typed:

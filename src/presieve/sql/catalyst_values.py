@@ -44,7 +44,7 @@ from presieve.sql.coerce import fit, truth
 from presieve.sql.expressions import basics, choices, numeric
 from presieve.sql.expressions.entry import Entry
 from presieve.sql.expressions.python_functions import ROOTS, recognize
-from presieve.sql.operands import NULL, TYPE_NAMES, AsDecimal, AsInstant, AsText, Constant
+from presieve.sql.operands import NULL, TYPE_NAMES, AsDecimal, AsInstant, AsText, Constant, Width
 
 
 class ValueOf(Struct, frozen=True):
@@ -105,7 +105,7 @@ def _attribute(node: ExprNode, context: ReadingContext) -> Typed:
     column = context.attributes.get(catalyst.number_of(node))
     if digits is None or digits[1] or column is None or strip(column.sort) != INT:
         return catalyst.attribute(node, context)
-    return Typed(AsDecimal(column, digits[0], 10 ** digits[0] - 1), type_of(node))
+    return Typed(AsDecimal(column, Width.of_any(digits[0])), type_of(node))
 
 
 def _option(term: Term) -> Term:
@@ -163,7 +163,7 @@ def _arithmetic(node: ExprNode, context: ReadingContext) -> Typed:
     decimals = whole_decimals.arithmetic(op, _decimal(left), _decimal(right))
     numbers = (_option(whole_decimals.read_integer(x.operand)) for x in (left, right))
     term = _strict(_OF_INTEGERS[op], *numbers)
-    return Typed(replace(decimals, term=term), f"decimal({decimals.digits},0)")
+    return Typed(replace(decimals, term=term), f"decimal({decimals.width.digits},0)")
 
 
 def _decimal(typed: Typed) -> AsDecimal | Constant:
@@ -270,8 +270,8 @@ def _as_decimal(inner: Typed, target: str, context: ReadingContext) -> Typed | N
     digits = decimal_type(target)
     if digits is None or digits[1] != 0 or digits[0] < whole_decimals.longest(inner.type):
         return None
-    most = -INT_RANGES[inner.type][0]
-    return Typed(AsDecimal(_term(inner, context), digits[0], most), target)
+    width = Width.of_integer(inner.type, digits[0])
+    return Typed(AsDecimal(_term(inner, context), width), target)
 
 
 def _as_integer(inner: Typed, target: str, context: ReadingContext) -> Typed | None:
@@ -321,9 +321,7 @@ def _case(node: ExprNode, context: ReadingContext) -> Typed:
     for chosen, typed in reversed(branches):
         result = _choose(chosen, _branch(typed, type_, context), result)
     digits = decimal_type(type_)
-    if digits is None:
-        return Typed(result, type_)
-    return Typed(AsDecimal(result, digits[0], 10 ** digits[0] - 1), type_)
+    return Typed(result if digits is None else AsDecimal(result, Width.of_any(digits[0])), type_)
 
 
 def _is_true(condition: Term) -> Term:

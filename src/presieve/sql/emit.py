@@ -33,11 +33,11 @@ from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES, bytes_of
 from presieve.sql import function_texts
 from presieve.sql.coerce import flat
-from presieve.sql.operands import NEGATIVE_ZERO, TYPE_NAMES
+from presieve.sql.operands import NEGATIVE_ZERO, TYPE_NAMES, Width
 from presieve.sql.parse import parse_predicate
 from presieve.sql.quoted_names import InexpressibleError, quote
 from presieve.sql.temporal import print_date, print_timestamp, print_timestamp_ntz
-from presieve.sql.whole_decimals import BIGINT, Width
+from presieve.sql.whole_decimals import BIGINT
 
 
 class Level(IntEnum):

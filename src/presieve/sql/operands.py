@@ -6,6 +6,7 @@ whose meaning depends on a partner.
 from __future__ import annotations
 
 import decimal
+from operator import add, mul
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -24,7 +25,9 @@ from presieve.ir.sorts import (
     Sort,
     strip,
 )
-from presieve.ir.terms import Term
+from presieve.ir.terms import Op, Term
+from presieve.semantics.types import MAX_DIGITS
+from presieve.semantics.values import INT_RANGES
 from presieve.sql.case_values import CaseValue
 
 Scalar: TypeAlias = bool | int | float | str | decimal.Decimal | None
@@ -50,15 +53,41 @@ class AsInstant(Struct, frozen=True):
     term: Term
 
 
+class Width(Struct, frozen=True):
+    """The digits of a decimal type without digits after the point, and a bound of the absolute
+    values that an expression of this type has.
+    """
+
+    digits: int
+    most: int
+
+    def combine(self, op: Op, other: Width) -> Width | None:
+        """The width of a sum, difference or product (``op``, of integers); None if some values
+        may have more digits than any type.
+        """
+        product = op is Op.SQL_INT_MUL
+        digits = 1 + (add if product else max)(self.digits, other.digits)
+        most = (mul if product else add)(self.most, other.most)
+        return Width(min(digits, MAX_DIGITS), most) if most < 10**MAX_DIGITS else None
+
+    @classmethod
+    def of_integer(cls, type_: str, digits: int) -> Width:
+        """The width of an integer of a type that is cast to a decimal of so many digits."""
+        return cls(digits, -INT_RANGES[type_][0])
+
+    @classmethod
+    def of_any(cls, digits: int) -> Width:
+        """The width of any value of a decimal type."""
+        return cls(digits, 10**digits - 1)
+
+
 class AsDecimal(Struct, frozen=True):
-    """An integer expression that Spark casts to a decimal of this many digits, none of them after
-    the point, or that is computed from such expressions. No value has more digits, so nothing is
-    lost. ``most`` is a bound of their absolute values.
+    """An integer expression that Spark casts to a decimal of this width, or that is computed from
+    such expressions. No value has more digits, so nothing is lost.
     """
 
     term: Term
-    digits: int
-    most: int
+    width: Width
 
 
 class AsText(Struct, frozen=True):

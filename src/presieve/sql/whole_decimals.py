@@ -11,9 +11,6 @@ needs more. Sources: ``Add``, ``Subtract`` and ``Multiply`` in Spark 4.3's ``ari
 from __future__ import annotations
 
 import decimal
-from operator import add, mul
-
-from msgspec import Struct
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
@@ -21,13 +18,10 @@ from presieve.ir.sorts import INT, Decimal, strip
 from presieve.ir.terms import App, Lit, Op, Term, Var, lit, none_lit
 from presieve.semantics.types import MAX_DIGITS, decimal_type
 from presieve.semantics.values import INT_RANGES
-from presieve.sql.operands import AsDecimal, Constant, Operand, mismatch
+from presieve.sql.operands import AsDecimal, Constant, Operand, Width, mismatch
 
 BIGINT_DIGITS = 20
 """The digits of the decimal type that Spark gives a bigint."""
-
-BIGINT_MOST = -INT_RANGES["bigint"][0]
-"""The greatest absolute value of a bigint."""
 
 _OF_INTEGERS = {
     Op.SQL_FLOAT_ADD: Op.SQL_INT_ADD,
@@ -36,25 +30,7 @@ _OF_INTEGERS = {
 }
 
 
-class Width(Struct, frozen=True):
-    """The digits of a decimal type without digits after the point, and a bound of the absolute
-    values that an expression of this type has.
-    """
-
-    digits: int
-    most: int
-
-    def combine(self, op: Op, other: Width) -> Width | None:
-        """The width of a sum, difference or product (``op``, of integers); None if some values
-        may have more digits than any type.
-        """
-        product = op is Op.SQL_INT_MUL
-        digits = 1 + (add if product else max)(self.digits, other.digits)
-        most = (mul if product else add)(self.most, other.most)
-        return Width(min(digits, MAX_DIGITS), most) if most < 10**MAX_DIGITS else None
-
-
-BIGINT = Width(BIGINT_DIGITS, BIGINT_MOST)
+BIGINT = Width.of_integer("bigint", BIGINT_DIGITS)
 """The width of a bigint cast to the type that Spark gives one."""
 
 
@@ -66,7 +42,7 @@ def arithmetic(op: Op, a: Operand, b: Operand) -> AsDecimal:
     width = _width(a).combine(meant, _width(b))
     if width is None:
         raise DeclineSignal("sql-unsupported", f"a decimal of more than {MAX_DIGITS} digits")
-    return AsDecimal(app(meant, read_integer(a), read_integer(b)), width.digits, width.most)
+    return AsDecimal(app(meant, read_integer(a), read_integer(b)), width)
 
 
 def widen_to_decimal(operand: Operand, type_: str, width: str = "bigint") -> AsDecimal:
@@ -75,11 +51,11 @@ def widen_to_decimal(operand: Operand, type_: str, width: str = "bigint") -> AsD
     """
     digits = decimal_type(type_)
     if digits is not None and digits[1] == 0:
-        if isinstance(operand, AsDecimal) and operand.digits <= digits[0]:
-            return AsDecimal(operand.term, digits[0], operand.most)
+        if isinstance(operand, AsDecimal) and operand.width.digits <= digits[0]:
+            return AsDecimal(operand.term, Width(digits[0], operand.width.most))
         is_integer = isinstance(operand, Var | App) and strip(operand.sort) == INT
         if isinstance(operand, Var | App) and is_integer and digits[0] >= longest(width):
-            return AsDecimal(operand, digits[0], -INT_RANGES[width][0])
+            return AsDecimal(operand, Width.of_integer(width, digits[0]))
     raise DeclineSignal(
         "sql-unsupported",
         f"CAST to {type_} is supported for literals, and of integers to decimal(20,0)",
@@ -93,7 +69,7 @@ def longest(width: str) -> int:
 
 def _width(operand: Operand) -> Width:
     if isinstance(operand, AsDecimal):
-        return Width(operand.digits, operand.most)
+        return operand.width
     if isinstance(operand, Constant) and operand.kind != "void":
         return Width(_digits(operand), abs(_whole_number(operand)))
     raise DeclineSignal("sql-unsupported", "arithmetic on NULL")

@@ -146,15 +146,15 @@ def read_window(node: Node, of: WindowInput) -> Window:
     )
 
 
-def read_clock(node: Node, below: Node, of: WindowInput, named: Set[int]) -> Clock | None:
+def read_clock(node: Node, named: Set[int]) -> Clock | None:
     """Return what the first sort key of a window counts, if a filter names the column that it is
     computed from, and not the key itself.
     """
-    order = sort_orders(node)[0] if node.kind == WINDOW and sort_orders(node) else []
-    number = column_id(order[1:])
+    orders = sort_orders(node) if node.kind == WINDOW else []
+    number = column_id(orders[0][1:]) if orders else None
     if number is None or number in named:
         return None
-    clock = find_clock(below, number)
+    clock = find_clock(input_of(node), number)
     return clock if clock is not None and clock.column in named else None
 
 

@@ -54,9 +54,9 @@ def read_window_site(context: SiteContext, site: Site) -> WindowSite:
     condition = sql_conjunction(over(site, attributes))
     named = {i for i, v in attributes.items() if v in variables(condition)}
     equal = tuple(equal_to_keys(context.view, below, partition_keys(node), named))
-    of = WindowInput(attributes, {a.id: a.type for a in inputs}, context.timezone, equal)
+    clock, types = read_clock(node, named), {a.id: a.type for a in inputs}
+    of = WindowInput(attributes, types, context.timezone, equal, clock)
     above = any(map(trees_raise, site.nodes))
-    of = replace(of, clock=read_clock(node, below, of, named))
     window = replace(read_window(node, of), raises=above or functions_raise(node))
     where = to_scope(condition, Scope.ROW, Scope.KEY)
     if not sql_conjuncts(where):
@@ -74,7 +74,7 @@ def read_window_site(context: SiteContext, site: Site) -> WindowSite:
         names_of(node),
         where,
         (side,),
-        side.errors.may_raise or window.raises or (of.clock is None and window.bounds_raise),
+        side.errors.may_raise or window.raises or (clock is None and window.bounds_raise),
         len(sharing_exchange(context.view, node)) > 1,
         window,
         frozenset(v for i, v in attributes.items() if i in partition_keys(node)),
