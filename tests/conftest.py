@@ -57,8 +57,8 @@ def nothing_is_recalled() -> Iterator[None]:
 
 
 class _Bugs(logging.Handler):
-    """Collects what is said of passes that are taken back and of proofs that are not well-formed,
-    which none of our own should be.
+    """Collects what is said of passes that fail or are taken back, of searches that fail, and of
+    proofs that are not well-formed, which none of our own should be.
     """
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class _Bugs(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         message = record.getMessage()
-        if message.startswith("[check]"):
+        if message.startswith(("[check]", "[internal]")):
             self.messages.append(message)
 
 

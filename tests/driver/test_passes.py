@@ -12,6 +12,7 @@ from presieve.driver.optimize import explain, optimize
 from presieve.driver.stages import pipeline
 from presieve.driver.stages.decisions import Decision
 from presieve.driver.stages.passes import Pass, PassResult, PlanState
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,3 +84,59 @@ def test_a_pass_that_makes_something_worse_is_left_out(
     assert why.code == pipeline.TAKEN_BACK
     assert reason in why.reason
     assert "a planted pass" in why.reason
+
+
+class _Planted(Exception):
+    pass
+
+
+def _fail(state: PlanState) -> PassResult:
+    raise _Planted("a term of the wrong sort")
+
+
+@pytest.mark.parametrize("failing", dict.fromkeys(pipeline.PASSES), ids=lambda p: p.name)
+def test_a_pass_that_fails_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    rows: DataFrame,
+    failing: Pass,
+) -> None:
+    planted = replace(failing, run=_fail)
+    passes = [planted if p is failing else p for p in pipeline.PASSES]
+    best = rows.groupBy("id").agg({"x": "max"}).toDF("id", "best")
+    written = best.filter("concat(CAST(id AS STRING), '') = '7' AND best > 3").orderBy("best")
+    monkeypatch.setattr(pipeline, "PASSES", tuple(passes))
+    better = optimize(written, cost="always", declare="x < 1000")
+    assert better.collect() == written.collect()
+    (message,) = {r.getMessage() for r in caplog.records if "please report it" in r.getMessage()}
+    assert message.startswith(f"[internal] {failing.name} failed: a term of the wrong sort")
+    (told,) = caplog.records
+    assert told.exc_info is not None
+    data = explain(written).data
+    whys = data.taken_back if data.declined is None else (data.declined,)
+    assert [why.code for why in whys] == ["internal"]
+
+
+def test_other_passes_change_the_plan_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, rows: DataFrame
+) -> None:
+    written = rows.filter("id > 90")
+    plant(monkeypatch, lambda df: df.filter("id > 80"))
+    first = Pass("a failing pass", _fail)
+    monkeypatch.setattr(pipeline, "PASSES", (first, *pipeline.PASSES))
+    better = optimize(written)
+    assert better is not written
+    assert sorted(better.collect()) == sorted(written.collect())
+
+
+def test_the_check_of_the_result_may_fail(monkeypatch: pytest.MonkeyPatch, rows: DataFrame) -> None:
+    def fail(*_: object) -> None:
+        raise _Planted("no plan")
+
+    plant(monkeypatch, lambda df: df.filter("id > 80"))
+    monkeypatch.setattr(pipeline, "outcome_check", fail)
+    written = rows.filter("id > 90")
+    assert optimize(written) is written
+    why = explain(written).data.declined
+    assert why is not None
+    assert why.code == "internal"

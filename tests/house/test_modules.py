@@ -26,11 +26,12 @@ BROAD = {
     "backend/statistics/edits.py": 1,
     "driver/running.py": 1,
     "driver/session.py": 1,
+    "driver/stages/pipeline.py": 2,
     "driver/stages/prefilters.py": 1,
     "contract.py": 1,
 }
 """Where anything may be caught: a user's file or reader may raise it, no crash may read as an
-answer, and no bug of ours may stop a job that runs without us.
+answer, and no bug of ours may stop a job.
 """
 
 

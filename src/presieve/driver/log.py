@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("presieve")
 
+INTERNAL = "internal"
+"""The code of what a bug of presieve ended. Such a bug must not stop a user's job."""
+
 _lock = threading.Lock()
 _logged: WeakKeyDictionary[DataFrame, set[str]] = WeakKeyDictionary()
 
@@ -65,6 +68,13 @@ def warn_of_bug(why: Declined) -> None:
     Spark's plan for its result, or a proof of a statement that is not well-formed.
     """
     logger.warning("%s: the rows are not affected; please report it", why)
+
+
+def warn_of_failure(what: str, error: Exception) -> Declined:
+    """Warn, with the traceback, that a bug of presieve ended ``what``. Return it as the reason."""
+    why = Declined(INTERNAL, f"{what} failed: {error}")
+    logger.warning("%s: the rows are not affected; please report it", why, exc_info=error)
+    return why
 
 
 def rejection(claim: str, rejected: Rejected) -> Declined:

@@ -212,8 +212,6 @@ def _log_report(state: PlanState, report: ReportData) -> None:
         log.function(df, function)
     for note in state.first.notes:
         log.left_alone(df, note)
-    for why in state.taken_back:
-        log.warn_of_bug(why)
 
 
 def read_settings(spark: SparkSession) -> Mapping[str, str]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
@@ -88,7 +88,7 @@ class PlanState:
 
     job: Optimization
     gateway: Gateway
-    off: Mapping[str, Declined]
+    off: dict[str, Declined]
     df: DataFrame
     spent: Spent
     start: DataFrame = field(init=False)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from presieve.backend.open_plan import open_gateway, with_own_listings
 from presieve.backend.statistics import footers
+from presieve.driver import log
 from presieve.driver.stages.column_pruning import prune_columns
 from presieve.driver.stages.datachecks import seconds_of_checks
 from presieve.driver.stages.decisions import Objection, OutcomeCheck, SiteDecision
@@ -31,7 +32,7 @@ from presieve.driver.stages.prefilters import push_prefilters, read_plan
 from presieve.driver.stages.query_bounds import add_key_ranges, add_top_rows
 from presieve.driver.stages.row_expressions import replace_row_functions
 from presieve.driver.stages.scan_filters import add_derived_filters, add_readable_filters
-from presieve.errors import Declined
+from presieve.errors import Declined, UsageError
 
 READABLE = Pass("filters above functions", add_readable_filters)
 """Add what follows from conditions that proofs do not read, right above functions and joins."""
@@ -70,6 +71,15 @@ def run_passes(
     """Run all passes, and again without a pass whose result must not be returned. ``settings`` are
     what is set in the session, if it was read.
     """
+    try:
+        return _run_and_check(job, settings)
+    except UsageError:
+        raise
+    except Exception as error:  # a bug of ours must not stop a user's job
+        return log.warn_of_failure("the optimization", error)
+
+
+def _run_and_check(job: Optimization, settings: Mapping[str, str] | None) -> PlanState | Declined:
     gateway = open_gateway(job.written, settings, at_once=job.reading.at_once)
     if isinstance(gateway, Declined):
         return gateway
@@ -95,6 +105,8 @@ def run_passes(
         if name == PREFILTERS and objection.kind == "read" and REMOVAL not in off:
             name = REMOVAL
         off[name] = Declined(TAKEN_BACK, f"{objection.reason}; left out: {name}")
+        if name != REMOVAL:
+            log.warn_of_bug(off[name])
 
 
 def _run_once(state: PlanState) -> PlanState | Declined:
@@ -106,7 +118,7 @@ def _run_once(state: PlanState) -> PlanState | Declined:
             state.results.pop(READABLE, None)
         if _is_skipped(state, pass_):
             continue
-        result = _run_timed(pass_, state)
+        result = _run_contained(pass_, state)
         if isinstance(result, Declined):
             return result
         state.record(pass_, result)
@@ -116,6 +128,20 @@ def _run_once(state: PlanState) -> PlanState | Declined:
         state.df = state.job.written
         state.results.pop(READABLE, None)
     return state
+
+
+def _run_contained(pass_: Pass, state: PlanState) -> PassResult | Declined:
+    """Run a pass. One that fails is left out; without a ``reported`` one there is no report."""
+    try:
+        return _run_timed(pass_, state)
+    except UsageError:
+        raise
+    except Exception as error:
+        why = log.warn_of_failure(pass_.name, error)
+        if pass_.reported:
+            return why
+        state.off[pass_.name] = why
+        return PassResult(state.df)
 
 
 def _run_timed(pass_: Pass, state: PlanState) -> PassResult | Declined:

@@ -34,6 +34,7 @@ from presieve.backend.open_plan import (
 )
 from presieve.backend.problems.problem import SiteProblem
 from presieve.backend.rewrite import SiteEdit, unreadable_columns, why_copied
+from presieve.driver import log
 from presieve.driver.cache.checked import Query
 from presieve.driver.cache.lookup import solution_of
 from presieve.driver.declare import declared_text, read_declared, valid_texts, with_declared
@@ -237,10 +238,8 @@ class _Search(Struct, frozen=True):
         seconds_left = self.state.job.seconds_left
         try:
             return solution_of(Query(problem, policy, evidence, budget, seconds_left))
-        except Exception as error:
-            # A bug of ours must not stop a user's job; it is logged with its traceback.
-            logger.warning("the search failed, please report it", exc_info=error)
-            return Declined("internal", f"the search failed: {error}")
+        except Exception as error:  # a bug of ours must not stop a user's job
+            return log.warn_of_failure("the search", error)
 
     def _rewrite(
         self, opened: Opened, site: SiteProblem, grounded: discharge.Grounded
