@@ -103,7 +103,7 @@ def test_words_name_what_stands_above() -> None:
     assert str(stays) == "c = 1: stays above: [mutation] x is changed"
     beside = ConjunctFate("d = 1", "stays", note="a join needs it, too")
     assert str(beside) == "d = 1: stays above: a join needs it, too"
-    alone = "e = 1: stays above: rows that pass the pre-filter may still fail it"
+    alone = "e = 1: stays above: it is not known to hold for all rows that pass the pre-filter"
     assert str(ConjunctFate("e = 1", "stays")) == alone
 
 

@@ -69,8 +69,12 @@ def false_statements(df: DataFrame, better: DataFrame, data: ReportData) -> Iter
     if better is df or type(df).__module__.startswith("pyspark.sql.connect."):
         return
     before, after = _read(df), _read(better)
+    moved_on = {b.where for b in data.boundaries if b.kind in ("exact", "split")}
     for boundary in data.boundaries:
-        yield from (f"{boundary.function}: {x}" for x in _of_boundary(boundary, before, after))
+        for statement in _of_boundary(boundary, before, after):
+            # What went below one function may have gone below the next one, too.
+            if statement.removeprefix("pre-filter ") not in moved_on:
+                yield f"{boundary.function}: {statement}"
     for function in data.functions:
         yield from (f"{function.function}: {x}" for x in _of_function(function, before, after))
     for derived in data.derived:
@@ -92,8 +96,10 @@ def _of_boundary(b: BoundaryReport, before: _Plan, after: _Plan) -> Iterator[str
     conditions = _conditions_of(written)
     lost = Counter(conditions) - Counter(_conditions_of(above))
     # The call of a table function stands in a plan of its own, without the filter above it.
-    if b.kind == "exact" and calls and conditions and not lost:
-        yield "nothing is left to check above"
+    as_before = conditions and not lost and not any(c.why for c in b.conjuncts)
+    if b.kind == "exact" and calls:
+        if (as_before and before.has(b.where, written)) or after.has(b.where, above):
+            yield "nothing is left to check above"
     elif b.kind == "partial" and lost and not after.has(b.residual, above):
         yield f"the whole filter {b.residual} remains above"
     elif b.kind == "split" and not after.has(b.residual, above):

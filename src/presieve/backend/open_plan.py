@@ -231,7 +231,7 @@ def _open_sites(unread: Opened, decided: Collection[int] = ()) -> Opened:
     return replace(
         opened,
         sites=tuple(_open_site(opened, site, against) for site in sites),
-        notes=() if silent else notes(root, explained),
+        notes=() if silent else notes(root, explained, lambda: not gateway.cache_is_empty()),
         numbers=frozenset(undecided),
     )
 

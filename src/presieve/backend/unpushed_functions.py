@@ -5,7 +5,7 @@ filters are in operators that are not read. Nothing else depends on it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import takewhile
 
 from presieve.backend.catalyst.boundary import LATERAL_JOIN, is_boundary
@@ -40,25 +40,40 @@ NOTES = "presieve.notes"
 _FUNCTIONS = frozenset(EXPRESSIONS + name for name in (*FUNCTION_MARKS, "PythonUDAF"))
 
 
-def notes(root: Node, explained: Set[tuple[int, ...]]) -> tuple[Declined, ...]:
+def notes(
+    root: Node, explained: Set[tuple[int, ...]], anything_cached: Callable[[], bool]
+) -> tuple[Declined, ...]:
     """Explain why filters stay above functions: one note for each operator that calls a function,
     without repetitions.
 
     ``explained`` are the paths of boundaries that are explained elsewhere. An operator of Spark
-    Connect may bring notes of its own (``NOTES``).
+    Connect may bring notes of its own (``NOTES``). While anything is cached, functions inside of
+    filters are not read.
     """
     filters = {n.path for n in walk(root) if n.kind == FILTER}
     by_path = {n.path: n for n in walk(root)}
+    told = {name for path in explained for name in _functions(by_path[path].fields)}
     reasons: list[Declined] = []
     for node in by_path.values():
         reasons += node.fields.get(NOTES, ())
         if node.path in explained:
             continue
         names = list(dict.fromkeys(_functions(node.fields)))
+        if node.kind == FILTER and told.issuperset(names):
+            continue
         if names and any(p == node.path[: len(p)] for p in filters):
             note = _note(node, names, by_path)
+            if note is not None and note.code == "operator" and node.kind == FILTER:
+                cached = Declined("cached", _CALLED_BY_FILTER.format(", ".join(names)))
+                note = cached if anything_cached() else note
             reasons += [] if note is None else [note]
     return tuple(dict.fromkeys(reasons))
+
+
+_CALLED_BY_FILTER = (
+    "the filter calls {}, and is not read while anything is cached in this session: compute the"
+    " result in a column first, and filter that"
+)
 
 
 def python_functions(root: Node) -> Iterator[tuple[Node, str, EvaluationType | None]]:
@@ -81,10 +96,10 @@ def _note(node: Node, names: list[str], by_path: dict[tuple[int, ...], Node]) ->
     if node.kind == FILTER and random:
         reason = f"the filter calls {random[0]}, which is declared asNondeterministic()"
         return Declined("nondeterministic-udf", reason)
-    kind = _name(node)
-    calls = f"{kind}, which calls {', '.join(names)}"
+    calls = ", ".join(names)
     if not is_boundary(node):
-        return Declined("operator", f"filters are not pushed through {calls}")
+        operator = _name(node)
+        return Declined("operator", f"no filter is pushed below {operator} that calls {calls}")
     over = [by_path[node.path[:n]] for n in reversed(range(len(node.path)))]
     return _note_of_boundary(node, over, calls)
 
@@ -93,7 +108,10 @@ def _note_of_boundary(node: Node, over: Sequence[Node], calls: str) -> Declined 
     """Explain why no filter among the operators ``over`` a boundary, from below, is about it."""
     passed = list(takewhile(lambda n: n.kind in ALWAYS_PASSED, over))
     if any(n.kind == FILTER for n in passed):
-        reason = f"the filter above {calls}, is not deterministic, or reads none of its results"
+        reason = (
+            f"the filter above {calls} is not deterministic, reads none of its results, or is about"
+            " several functions at once"
+        )
         return Declined("operator", reason)
     stop = over[len(passed)]
     if stop.kind == JOIN:
@@ -154,7 +172,27 @@ def _note_of_lateral_join(
 
 
 def _name(node: Node) -> str:
-    return node.kind.rpartition(".")[2]
+    """Name an operator as queries do."""
+    kind = node.kind.rpartition(".")[2]
+    return _WORDS.get(kind, f"the operator {kind}")
+
+
+_WORDS = {
+    "Project": "a select",
+    "Filter": "a filter",
+    "Aggregate": "GROUP BY",
+    "Window": "a window",
+    "LocalLimit": "LIMIT",
+    "GlobalLimit": "LIMIT",
+    "Offset": "OFFSET",
+    "Sort": "ORDER BY",
+    "Join": "a join",
+    "LateralJoin": "a lateral join",
+    "Intersect": "INTERSECT",
+    "Except": "EXCEPT",
+    "Union": "UNION",
+    "Generate": "explode",
+}
 
 
 def _functions(value: object) -> Iterator[str]:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import FLAT_MAPS, MAPS, simple_kind
 from presieve.backend.open_plan import (
-    OpenSite,
     drawing,
     peer_orders,
     scan_contracts,
@@ -22,10 +21,11 @@ from presieve.backend.open_plan import (
     written_rows,
 )
 from presieve.backend.problems.column_pruning import ColumnUse
-from presieve.backend.problems.problem import SiteDeclined, SiteProblem
+from presieve.backend.problems.problem import SiteDeclined
 from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.pushed_filters import Scans
 from presieve.cost.decision import keeps
+from presieve.driver.conjunct_fates import list_unmoved_fates, plain, without_repetitions
 from presieve.driver.options import Options
 from presieve.driver.replacement_names import replacement_names
 from presieve.driver.row_order import order_of
@@ -53,8 +53,9 @@ from presieve.ir.terms import Term
 from presieve.lift.evaluation_types import Role
 from presieve.lift.forms import Lifted
 from presieve.records import replace
-from presieve.report.remarks import CompiledForm, CompiledFunction, ConjunctFate, Fate, Remark
+from presieve.report.remarks import CompiledForm, CompiledFunction, ConjunctFate, Remark
 from presieve.report.report_data import BoundaryReport, DerivedReport, FunctionReport, ReportData
+from presieve.report.row_order import answer_unknown
 from presieve.semantics.infix import invariant_words
 from presieve.semantics.joins import with_sides
 from presieve.sql.emit import emit, normalize
@@ -74,7 +75,10 @@ def report_of(state: PlanState) -> ReportData:
     sites, placed = state.select(SiteDecision), state.select(FilteredDecision)
     functions = _functions(state)
     report = ReportData(
-        boundaries=(*_boundaries(state, functions), *map(filtered_report, placed)),
+        boundaries=(
+            *without_repetitions(tuple(_boundaries(state, functions)), opened),
+            *map(filtered_report, placed),
+        ),
         searches=(
             *(
                 partial(_trace_search, d.proof.goal, job.options) if d.proof else None
@@ -397,7 +401,7 @@ def _list_declined(decision: SiteDecision) -> tuple[Declined, ...]:
     proof, verdict = decision.proof, decision.verdict
     listed = tuple(chain.from_iterable(map(_list_reasons, decision.reasons)))
     if proof is not None:
-        stuck = map(_plain, proof.goal.site.stuck)
+        stuck = map(plain, proof.goal.site.stuck)
         listed = (*proof.solution.declined, *stuck, *listed)
         if verdict is not None and verdict.refused:
             prefilter = _sql(proof.solution.prefilter, "true")
@@ -410,13 +414,9 @@ def _list_reasons(why: Declined) -> tuple[Declined, ...]:
     """List the reasons of all conjuncts, if they are known one by one."""
     if not isinstance(why, SiteDeclined):
         return (why,)
-    main = _plain(why)
-    each = tuple(dict.fromkeys(_plain(o.why) for o in why.obstacles if o.why is not None))
+    main = plain(why)
+    each = tuple(dict.fromkeys(plain(o.why) for o in why.obstacles if o.why is not None))
     return each if main in each else (main, *each)
-
-
-def _plain(why: Declined) -> Declined:
-    return Declined(why.code, why.reason, why.span, why.behind)
 
 
 def _with_proof(report: BoundaryReport, proof: GoalProof) -> BoundaryReport:
@@ -513,7 +513,9 @@ def _boundary(job: Optimization, decision: SiteDecision, scans: Sequence[Scans])
     report = replace(report, listings=on_request.with_places(functions, report.declined))
     if proof is not None:
         with job.show_progress(site):
-            report = replace(report, order=order_of(proof.solution, job.seconds_left))
+            is_read = proof.goal.site.boundary.single or not proof.goal.site.opaque
+            order = order_of(proof.solution, job.seconds_left) if is_read else answer_unknown()
+            report = replace(report, order=order)
     fates: tuple[ConjunctFate, ...] = ()
     if proof is not None and rewrite is not None and rewrite.kind != "none":
         problem, invariant = proof.solution.problem, proof.solution.invariant
@@ -531,36 +533,8 @@ def _boundary(job: Optimization, decision: SiteDecision, scans: Sequence[Scans])
         below = scans[site.number]
         reaches = on_request.reaches_of(decision.edit, below)
         report = replace(report, pushed_to_scan=below.filters, reaches=reaches)
-    report = replace(report, conjuncts=(*fates, *_list_unmoved_fates(site, report, bool(fates))))
+    report = replace(report, conjuncts=(*fates, *list_unmoved_fates(site, report, bool(fates))))
     return replace(report, seconds=report.seconds + time.perf_counter() - started)
-
-
-def _list_unmoved_fates(
-    site: OpenSite, report: BoundaryReport, is_pushed: bool
-) -> Iterator[ConjunctFate]:
-    """Yield the outcome of each conjunct that is not moved. If the others are (``is_pushed``),
-    their outcome is told elsewhere.
-    """
-    if report.kind == "empty":
-        return
-    obstacles: dict[tuple[int, int], Declined | None] = {}
-    if isinstance(site.problem, SiteProblem | SiteDeclined):
-        obstacles = {(o.operator, o.conjunct): o.why for o in site.problem.obstacles}
-    rest = tuple(d for d in report.declined if d not in obstacles.values())
-    of_rest: Fate = "stays" if rest else "nothing"
-    texts: dict[str, tuple[int, int]] = {}
-    for conjunct in site.conjuncts:
-        texts.setdefault(conjunct.text, (conjunct.operator, conjunct.conjunct))
-    for text, place in texts.items():
-        if place not in obstacles:
-            if not is_pushed:
-                yield ConjunctFate(text, of_rest, why=rest)
-            continue
-        why = obstacles[place]
-        if why is None:
-            yield ConjunctFate(text, "spark")
-        else:
-            yield ConjunctFate(text, "stays", why=(_plain(why),))
 
 
 def _trace_search(goal: Goal, options: Options) -> Trace:

@@ -201,7 +201,8 @@ def _search(
 
 ONLY_ERRORS = Declined(
     MAY_ERASE_ERROR,
-    "the rows that could be dropped are those on which the function raises an error",
+    "the pre-filter that was found drops only rows on which the function raises an error, and these"
+    " stay",
 )
 
 

@@ -57,7 +57,7 @@ _ADVICE: Final[dict[str, str]] = {
     "not-a-function": "write it out with def",
     "key-type": "group by a column of another type, or do not read the key inside",
     "impure-clock": "read it before the pipeline is built, and pass the value on by a closure",
-    "impure-random": "compute it in a column below the function",
+    "impure-random": "compute it in a column below the function, and store these rows first",
     "impure-io": "remove it, or return the output as a column",
     "impure-global": "keep it in a variable of the function",
     "mutation": "keep what is needed in variables of the function",

@@ -23,7 +23,7 @@ FATES: dict[Fate, str] = {
 }
 """The meaning of each fate, for people."""
 
-NEEDED = "rows that pass the pre-filter may still fail it"
+NEEDED = "it is not known to hold for all rows that pass the pre-filter"
 """Why a conjunct stays, if there is no other reason."""
 
 

@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     from presieve.backend.statistics.sizes import Size
 
 
+def _conjunction(*conditions: str) -> str:
+    """Join conditions in SQL."""
+    if len(conditions) < 2:
+        return "".join(conditions) or "true"
+    return " AND ".join(f"({c})" if " OR " in c and c[:1] != "(" else c for c in conditions)
+
+
 class BoundaryReport(Struct, frozen=True):
     """One place where a filter stands above a UDF or an aggregate.
 
@@ -33,9 +40,10 @@ class BoundaryReport(Struct, frozen=True):
         operator: Spark's operator.
         function: The function or the aggregate.
         kind: ``"exact"``, ``"split"``, ``"partial"``, ``"empty"`` or ``"none"``.
-        where: The filter as written, in Spark SQL.
+        where: The parts of the filter above that the pushdown is about, in Spark SQL; the whole
+            filter if nothing is pushed. ``conjuncts`` has all parts.
         prefilter: The filter below the function; ``"true"`` keeps all rows.
-        residual: The filter that replaces it above the function.
+        residual: The filter that replaces these parts above the function.
         invariant: The relation between the run over all rows and the run over those that pass.
         strength: ``"optimal"``, ``"regions"`` or ``"universe"``; empty if nothing is proved.
         residual_strength: Whether every conjunct of the residual is ``"needed"``, as tables show;
@@ -101,6 +109,23 @@ class BoundaryReport(Struct, frozen=True):
     stays: str = ""
     changes: tuple[SourceChange, ...] = ()
     rows: int | None = None
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The conjuncts that stay above, beside those that the pushdown is about."""
+        if self.kind == "none":
+            return ()
+        return tuple(c.text for c in self.conjuncts if c.fate == "stays" and c.why)
+
+    @property
+    def written(self) -> str:
+        """The filter above, with all of its conjuncts that Spark does not move itself."""
+        return _conjunction(self.where, *self.apart)
+
+    @property
+    def remaining(self) -> str:
+        """What is left of the filter above: the residual, and the conjuncts that do not move."""
+        return _conjunction(*(() if self.residual == "true" else (self.residual,)), *self.apart)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,10 +41,10 @@ def leading(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[st
     """The first questions about a boundary, as labels and texts: what is filtered where, what that
     rests on, and why not more. ``changed``: whether the plan is rewritten.
     """
-    yield "filter", boundary.where
+    yield "filter", boundary.written
     if boundary.kind != "none":
         yield "pre-filter", boundary.prefilter
-        yield "residual", boundary.residual
+        yield "residual", boundary.remaining
     remedies = {r.text: str(r) for r in boundary.remedies}
     for assumption in boundary.assumptions if boundary.kind != "none" else ():
         label, line = sentences.assumption_field(assumption)

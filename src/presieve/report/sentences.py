@@ -298,7 +298,7 @@ def line(boundary: BoundaryReport, changed: bool) -> str:
         decision = f"; {boundary.decision}" if boundary.decision else ""
         return (
             f"{name}: {boundary.kind}; pre-filter {boundary.prefilter}; residual"
-            f" {boundary.residual}; assuming {listed or 'nothing'}{effects}{decision}"
+            f" {boundary.remaining}; assuming {listed or 'nothing'}{effects}{decision}"
         )
     declined = boundary.declined if boundary.kind == "none" else ()
     reasons = "; ".join(map(str, declined)) or no_code(boundary)

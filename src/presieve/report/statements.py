@@ -108,6 +108,8 @@ def _tell_guarded_groups(b: BoundaryReport) -> str:
 def _tell_residual(b: BoundaryReport) -> str:
     """What is left of the filter above."""
     match b.kind:
+        case "exact" if b.apart:
+            return f" {' AND '.join(b.apart)} stays above."
         case "exact":
             return " Nothing is left to check above."
         case "partial":
@@ -204,7 +206,7 @@ class RowStep(Struct, frozen=True):
 
 def flow(b: BoundaryReport, data: ReportData) -> Iterator[RowStep]:
     """What the rows of a function meet, from the result down."""
-    yield RowStep("Filter, as written", (b.where,))
+    yield RowStep("Filter, as written", (b.written,))
     moved = is_moved(b, data.changed)
     if moved:
         yield _residual(b)
@@ -234,11 +236,11 @@ def _function(b: BoundaryReport, data: ReportData) -> RowStep:
 def _residual(b: BoundaryReport) -> RowStep:
     """What is left of the filter."""
     heading = "Residual, left above"
-    if b.kind == "exact":
+    if b.remaining == "true":
         return RowStep(heading, (), (sentences.NOTHING_LEFT,), new=True)
     if b.kind == "empty":
         return RowStep(heading, (), ("the filter is never true, so the result is empty",), new=True)
     notes = [b.stays] if b.stays else []
     if b.residual_strength and b.kind in sentences.WITH_RESIDUAL:
         notes.insert(0, sentences.RESIDUAL_STRENGTHS[b.residual_strength])
-    return RowStep(heading, (b.residual,), tuple(notes), new=b.kind != "partial")
+    return RowStep(heading, (b.remaining,), tuple(notes), new=b.kind != "partial")

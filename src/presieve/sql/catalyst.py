@@ -9,6 +9,7 @@ that lose nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from presieve.errors import Declined, DeclineSignal
@@ -114,11 +115,31 @@ def meaning(node: ExprNode, context: ReadingContext) -> Typed:
     rule = context.rules.get(entry)
     if rule is None:
         name = short.rsplit(".", 1)[-1]
-        what = CALLED if name in _PYTHON else f"{name} is not supported"
+        what = CALLED if name in _PYTHON else f"{_spoken(name)} is not supported"
         raise DeclineSignal("sql-unsupported", what)
     if entry.arity not in (None, len(node.children)):
         raise shape(f"{short} has {len(node.children)} children")
     return rule(node, context)
+
+
+_OPERATORS = {
+    "Remainder": "%",
+    "IntegralDivide": "div",
+    "GetArrayItem": "an item of an array",
+    "ScalarSubquery": "a subquery",
+    "Exists": "EXISTS",
+    "InSubquery": "IN with a subquery",
+    "WindowExpression": "a window function",
+    "AggregateExpression": "an aggregate function",
+    "DateFormatClass": "date_format()",
+}
+"""What queries write for expressions whose name is that of no function."""
+
+
+def _spoken(name: str) -> str:
+    """Name an expression of Catalyst as queries do."""
+    function = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    return _OPERATORS.get(name, f"{function}()")
 
 
 # --- leaves ---------------------------------------------------------------------------------

@@ -178,6 +178,23 @@ def is_pivoted(output: Tree) -> bool:
     return len(output) > 2 and output[2]["class"] == PIVOT_FIRST
 
 
+def grouping_outputs(node: Node) -> frozenset[int]:
+    """Return the outputs of an ``Aggregate`` with GROUP BY that are made of grouping expressions.
+    Spark itself moves filters on them alone (``PushPredicateThroughNonJoin``).
+    """
+    if node.kind != AGGREGATE or not node.fields["groupingExpressions"]:
+        return frozenset()
+    columns: list[Tree] = node.fields["aggregateExpressions"]
+    return frozenset(expr_id(t[0]) for t in columns if _AGGREGATING.isdisjoint(map(_class, t)))
+
+
+_AGGREGATING = frozenset((AGGREGATE_EXPRESSION, PYTHON_UDAF, PYTHON_UDF))
+
+
+def _class(expression: JsonNode) -> str:
+    return str(expression["class"])
+
+
 def _is_known_call(tree: Tree) -> bool:
     if any(n["class"] in (PYTHON_UDAF, PYTHON_UDF) for n in tree):
         return True

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
+from presieve.backend.catalyst.trees import ATTRIBUTE, OR, Tree
 from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.py4j_errors import class_name, each
 from presieve.backend.classic.scans.plan_leaves import FILES, RELATION, RELATION_V2
@@ -40,6 +40,17 @@ def files_name(relation: Handle) -> str:
     further_paths = int(paths.size()) - 1
     return str(paths.head().toString()) + (
         f" and {further_paths} more" if further_paths > 0 else ""
+    )
+
+
+def print_conjunction(plans: JvmPlans, conditions: Sequence[tuple[Handle, Tree]]) -> str:
+    """Print conditions, each with its JSON, as one condition in SQL."""
+    texts = [print_unqualified(plans, *condition) for condition in conditions]
+    if len(texts) == 1:
+        return texts[0]
+    kinds = (tree[0]["class"] for _, tree in conditions)
+    return " AND ".join(
+        f"({text})" if kind == OR else text for text, kind in zip(texts, kinds, strict=True)
     )
 
 

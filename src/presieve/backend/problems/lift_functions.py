@@ -353,7 +353,7 @@ def _with_outputs(lifted: Lifted, named: Sequence[tuple[Output, str]]) -> Lifted
 def _only(lifted: Lifted, why: Declined) -> Lifted:
     if not lifted.fold.outputs:
         raise DeclineSignal.of(why)
-    return replace(lifted, fold=replace(lifted.fold, span=why.span))
+    return replace(lifted, fold=replace(lifted.fold, span=lifted.fold.span or why.span))
 
 
 def _returns(outputs: list[Attribute], call: BoundaryCall) -> tuple[SchemaColumn, ...]:

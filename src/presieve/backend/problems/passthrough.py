@@ -94,7 +94,8 @@ class Unlifted:
         pandas gives a column of integers does depend on them, if it holds NULL. So if this type may
         matter, there must be none; else the values must come back unchanged.
         """
-        passes = {} if self.is_missed or self._is_mixed() else self._find_passed(names)
+        mixed = self._find_mixed_columns()
+        passes = {} if self.is_missed or mixed else self._find_passed(names)
         typed = self._find_typed_columns(names)
         facts: list[Assumption] = []
         for k in names.keys:
@@ -134,12 +135,13 @@ class Unlifted:
         }
         return {n for n in types if self.is_read(n)} & {*self.answer.typed, *changed}
 
-    def _is_mixed(self) -> bool:
-        """Whether a column's type in pandas, which depends on the other rows, may be seen in the
-        values that Spark stores.
+    def _find_mixed_columns(self) -> tuple[str, ...]:
+        """Return the result columns whose type in pandas, which depends on the other rows, may be
+        seen in the values that Spark stores.
         """
         returned = {a.name: a.type for a in self.boundary.outputs}
-        return any(returned.get(n) not in SEEN_ALIKE[how] for n, how in self.answer.mixed.items())
+        mixed = self.answer.mixed.items()
+        return tuple(n for n, how in mixed if returned.get(n) not in SEEN_ALIKE[how])
 
     def obstacle(self, number: int) -> Declined | None:
         """Say why an output, by number, is not known to hold a column of the input in every row,
@@ -189,7 +191,8 @@ class Unlifted:
         passed = of_keys if self.boundary.keys else self.answer.passes or {}
         if output.name in passed:
             if self._comes_back(output.type, by_row=not self.boundary.keys):
-                return None
+                mixed = () if self.boundary.keys else self._find_mixed_columns()
+                return self._tell_mixed(mixed[0]) if mixed else None
             where = f" in time zone {self.timezone}" if output.type == "timestamp" else ""
             reason = (
                 f"values of {output.name}, of type {output.type}, may come back from pandas as"
@@ -205,6 +208,14 @@ class Unlifted:
             return Declined("not-a-fold", reason)
         return Declined(note.code or "not-a-fold", f"{reason}: {note.reason}", note.span)
 
+    def _tell_mixed(self, name: str) -> Declined:
+        """Say that what is stored of a column depends on which rows pandas makes it from."""
+        reason = (
+            f"the type of {name} in pandas depends on which other rows are there, as values may be"
+            " missing or of several kinds, and Spark may store another value once rows are dropped"
+        )
+        return Declined("column-type", reason)
+
     def _effect(self, effect: Effect) -> Declined:
         cause = _cause(self.answer, effect)
         text = effect.reason if cause is None else cause.reason
@@ -217,16 +228,17 @@ class Unlifted:
         returned_keys = {k.name: k for k in names.keys if self._comes_back(k.type, by_row=by_row)}
         outputs = []
         for a in self.boundary.outputs:
-            source = returned_keys.get(sources.get(a.name, ""))
-            variable = None if source is None else _variable(source)
+            key = returned_keys.get(sources.get(a.name, ""))
+            variable = None if key is None else _variable(key)
             if variable is not None and a.type == variable.type and a.nullable:
                 value = Var(Scope.KEY, variable.name, variable.sort)
                 term = nan_to_null(value) if a.type == "double" else some(value)
                 outputs.append(Output(a.name, term.sort, a.type, term))
         (call,) = self.boundary.calls
-        fold = Fold(call.name, (), key_columns(names), (), tuple(outputs))
-        source_ = function_source(self.function, generator=self.boundary.kind in MAPS)
-        return Lifted(fold, assume_unmissed(self.answer, self.effects), source_.text)
+        source = function_source(self.function, generator=self.boundary.kind in MAPS)
+        place = source.span(source.node)
+        fold = Fold(call.name, (), key_columns(names), (), tuple(outputs), span=place)
+        return Lifted(fold, assume_unmissed(self.answer, self.effects), source.text)
 
     def _comes_back(self, type_: str, *, by_row: bool) -> bool:
         """Whether it is known what comes back from pandas for each value of the type."""

@@ -10,7 +10,12 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from presieve.backend.catalyst.boundary import Boundary, is_pivot, passed_on
+from presieve.backend.catalyst.boundary import (
+    Boundary,
+    grouping_outputs,
+    is_pivot,
+    passed_on,
+)
 from presieve.backend.catalyst.pivots import count_in_one_function
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.struct_fields import with_all_fields
@@ -181,7 +186,7 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: PlanSettin
     try:
         boundary = _with_read(read_boundary(gateway, site.boundary, node), site)
     except DeclineSignal as signal:
-        raise DeclineSignal.of(chained or signal.declined) from signal
+        raise DeclineSignal.of(chained or _decline_unread(site, signal.declined)) from signal
     try:
         if chained is not None:
             raise DeclineSignal.of(chained)
@@ -201,6 +206,21 @@ def _check_chains(site: Site) -> Declined | None:
     return None
 
 
+def _decline_unread(site: Site, why: Declined) -> Declined:
+    """Say of each conjunct why it stays, if the operator is not understood because of ``why``."""
+    by_spark = grouping_outputs(site.boundary)
+    obstacles = tuple(
+        ConjunctObstacle(m.operator, m.conjunct, None if _reads_only(m, by_spark) else why)
+        for m in site.arriving
+    )
+    return _nothing_moves(obstacles, why)
+
+
+def _reads_only(conjunct: Moved, columns: Collection[int]) -> bool:
+    """Whether a conjunct reads columns, and these only."""
+    return bool(conjunct.reads) and conjunct.reads <= frozenset(columns)
+
+
 def _decline_each(site: Site, boundary: Boundary, why: Declined) -> Declined:
     """Say of each conjunct why it stays, if the functions are not understood because of ``why``."""
     try:
@@ -209,6 +229,8 @@ def _decline_each(site: Site, boundary: Boundary, why: Declined) -> Declined:
         declined = signal.declined
         if not isinstance(declined, SiteDeclined):
             return why
+        if all(o.why is None for o in declined.obstacles):
+            return declined
         unread = any(isinstance(m.term, Declined) for m in site.arriving)
         if not unread and {None, why}.isdisjoint(o.why for o in declined.obstacles):
             return declined
@@ -414,14 +436,16 @@ def _conjuncts(
     obstacles: list[ConjunctObstacle] = []
     beside: list[Term] = []
     shown = {a.id: f"{a.name!r} of type {display_result_type(a.type)}" for a in boundary.outputs}
+    by_spark = grouping_outputs(site.boundary)
+    if boundary.single:  # of a projection, all that its functions do not compute
+        read = frozenset[int]().union(*(m.reads for m in site.arriving))
+        by_spark = frozenset(i for i in read if boundary.computed.isdisjoint((i, struct_id(i))))
     for conjunct in site.arriving:
         term = _over_outputs(conjunct.term, inside, unknown, why, shown)
         number = (conjunct.operator, conjunct.conjunct)
         if isinstance(term, Declined):
-            # Spark itself moves a conjunct that reads no result of a projection's functions.
-            by_spark = boundary.single and boundary.computed.isdisjoint(conjunct.reads)
-            by_spark = by_spark and bool(conjunct.reads)
-            obstacles.append(ConjunctObstacle(*number, None if by_spark else term))
+            spark_moves_it = _reads_only(conjunct, by_spark)
+            obstacles.append(ConjunctObstacle(*number, None if spark_moves_it else term))
         elif _over_keys(term):
             obstacles.append(ConjunctObstacle(*number, None))
             beside.append(term)
@@ -440,8 +464,7 @@ def _nothing_moves(obstacles: tuple[ConjunctObstacle, ...], why: Declined | None
     not, this is the reason; else the functions are not the obstacle.
     """
     stuck = [o.why for o in obstacles if o.why is not None]
-    own = stuck and why not in stuck
-    main = (stuck[0] if own else why) or KEYS_ONLY
+    main = KEYS_ONLY if not stuck else why if why is not None and why in stuck else stuck[0]
     return SiteDeclined(main.code, main.reason, main.span, main.behind, obstacles)
 
 

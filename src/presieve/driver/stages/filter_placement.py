@@ -93,6 +93,7 @@ def add_filters_below(state: PlanState) -> PassResult:
             break
         notes = operators.declined
         decisions = [_decide(operators, site, state.options) for site in operators.found]
+        decisions = [_without_earlier(d, earlier.get(d.site.number)) for d in decisions]
         decided |= {d.site.number: d for d in decisions if d.predicates or d.declined}
         filters = {
             side.path: predicate
@@ -106,6 +107,18 @@ def add_filters_below(state: PlanState) -> PassResult:
         df = new_df
     every = {**earlier, **{n: decided[n] for n in sorted(decided)}}
     return PassResult(df, tuple(every.values()), notes=notes)
+
+
+def _without_earlier(
+    decision: FilteredDecision, earlier: FilteredDecision | None
+) -> FilteredDecision:
+    """Drop what an earlier run inserted and is gone: it has moved on, and nobody needs it here."""
+    if earlier is None or not earlier.predicates or not decision.predicates:
+        return decision
+    pairs = zip(decision.predicates, earlier.predicates, strict=True)
+    moved_on = (p is None or (e is not None and e.text == p.text) for p, e in pairs)
+    new = tuple(None if gone else p for p, gone in zip(decision.predicates, moved_on, strict=True))
+    return replace(decision, predicates=new if any(new) else ())
 
 
 def _decide(operators: FilteredOperators, site: AnySite, options: Options) -> FilteredDecision:
@@ -212,7 +225,8 @@ def _why_not(site: AnySite) -> Declined | None:
     if WindowFrame() in site.window.frames:
         reason = f"{site.functions or 'a function'} reads every row of its partition"
     else:
-        reason = "rows that pass the filter need rows that it drops, by their place in the window"
+        place = "in the window" if site.operator == "Window" else "in the order"
+        reason = f"rows that pass the filter need rows that it drops, by their place {place}"
     return Declined(WINDOW_FRAME, reason)
 
 

@@ -318,7 +318,11 @@ def _why_unquiet(site: SiteProblem, valid: Collection[str]) -> str:
     ``valid`` is as in :meth:`SiteProblem.has_quiet_arguments`.
     """
     texts = sorted(name for name in site.sent.texts if name.lower() not in valid)
-    if not site.has_quiet_arguments({name.lower() for name in site.sent.texts}):
+    computed = site.input_errors().computed
+    if computed is not None and computed.isdisjoint(site.boundary.arguments):
+        if not site.sent.arrives:
+            return "it makes Spark send Python values, some of which Python may be unable to hold"
+    elif not site.has_quiet_arguments({name.lower() for name in site.sent.texts}):
         return "it makes Spark compute what the function is called with, which may raise an error"
     declared = [declared_text(name) for name in texts]
     advice = declared[0] if len(declared) == 1 else declared

@@ -564,7 +564,8 @@ _SORTS = {
     "ArrayOf": "array",
     "MapOf": "map",
     "StructOf": "struct",
-    "TimestampNTZ": "timestamp_ntz",
+    "Timestamp": "datetime",
+    "TimestampNTZ": "datetime",
 }
 """Types by the name that Spark gives them, where ours is another."""
 _KINDS = {
@@ -584,7 +585,7 @@ _KINDS = {
     "SetV": "a set",
     "BitsV": "bit flags",
     "SplitV": "the parts of a text",
-    "FindingsV": "the matches of a regular expression",
+    "FindingsV": "the parts or matches of a text",
     "MatchV": "the match of a regular expression",
     "DaysV": "a difference of dates",
     "ElementsV": "an array or a map",

@@ -18,7 +18,7 @@ from presieve.records import replace
 refuse_methods(
     SeriesV | VectorV,
     *("shift", "diff", "pct_change", "cumsum", "cumcount", "cummax", "cummin", "rolling"),
-    *("expanding", "ewm", "rank", "ffill", "bfill", "interpolate", "duplicated"),
+    *("expanding", "ewm", "ffill", "bfill", "duplicated"),
     reason="looks at neighbouring rows: write a loop that keeps what it needs",
 )
 refuse_methods(
@@ -32,7 +32,9 @@ refuse_methods(
     reason="rounds in an order that depends on how many rows there are",
 )
 refuse_methods(
-    SeriesV | VectorV, "quantile", "mode", reason="needs all values of the column at once"
+    SeriesV | VectorV,
+    *("quantile", "mode", "rank", "interpolate"),
+    reason="needs all values of the column at once",
 )
 
 
