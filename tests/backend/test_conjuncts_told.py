@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -160,6 +160,9 @@ def test_what_is_moved_is_not_left_alone(rows: DataFrame) -> None:
     assert report.data.left_alone == ()
 
 
+WORDS: dict[str, list[Any]] = {"small": ["a", "b"], "large": [None]}
+
+
 def split_words(batches: Any) -> Any:
     for pdf in batches:
         found = []
@@ -167,9 +170,6 @@ def split_words(batches: Any) -> Any:
             for word in WORDS.get(row.size, [None]):
                 found.append((row.day, row.size, word))
         yield pd.DataFrame(found, columns=["day", "size", "word"])
-
-
-WORDS = {"small": ["a", "b"], "large": [None]}
 
 
 def test_types_that_depend_on_other_rows(rows: DataFrame) -> None:
