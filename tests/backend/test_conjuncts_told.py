@@ -199,3 +199,15 @@ def test_a_filter_of_a_join_that_has_moved_on_is_not_added_again(
     df = best.join(sizes, F.col("m") == F.col("size"), "full").filter("size >= 990")
     better = optimize(df, cost="always")
     same_rows(df, better)
+
+
+def test_results_are_named_by_their_function_and_texts_stay_on_their_line(rows: DataFrame) -> None:
+    loud = F.udf(lambda n: f"{n}!" if n % 7 else str(n).swapcase(), "string")
+    df = rows.withColumn("l", loud("n")).filter(
+        "trim(concat(l, '\n\t')) > '3\n' AND year(day) = 2022"
+    )
+    report = explain(df)
+    shown = " ".join(d.where for d in report.data.derived)
+    assert "<lambda>(..)" in shown
+    assert "pythonUDF" not in shown
+    assert "\n" not in shown

@@ -160,7 +160,7 @@ CASES: list[tuple[list[str], str]] = [
     (["check", "$/deep.json"], "$/deep.json: not JSON, so not a certificate"),
     (["check", "$/huge.json"], "$/huge.json: not JSON, so not a certificate"),
     (["check", "J"], "not JSON, so not a certificate"),
-    (["check", "$/list.json"], '$/list.json: not a certificate: "presieve": 2 is missing'),
+    (["check", "$/list.json"], '$/list.json: not a certificate, which begins with "presieve": 2'),
     (["check", "$/text.json"], "$/text.json: not a certificate"),
     (["check", "$/null.json"], "$/null.json: not a certificate"),
     (["check", "$/later.json"], "of format '3', and this presieve reads formats 1 and 2; use the"),

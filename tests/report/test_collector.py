@@ -154,4 +154,4 @@ def test_a_plan_that_was_not_read_says_why() -> None:
     collected = [CollectedReport(data, None) for data in (unread, unread, other)]
     assert [r.data for r, _ in distinct(collected)] == [unread, other]
     assert without_boundary(collected) == ""
-    assert without_boundary([]) == "No DataFrame ran."
+    assert without_boundary([]) == "No DataFrame was looked at."

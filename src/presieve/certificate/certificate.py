@@ -161,7 +161,7 @@ class Certificate(Claim):
 def parse(data: object) -> Certificate:
     """Read a certificate. Raises :class:`PresieveError` if ``data`` is not a certificate."""
     if not isinstance(data, dict) or "presieve" not in data:
-        raise PresieveError(f'not a certificate: "presieve": {FORMAT} is missing')
+        raise PresieveError(f'not a certificate, which begins with "presieve": {FORMAT}')
     if data["presieve"] not in (_BEFORE, FORMAT):
         raise PresieveError(
             f"a certificate of format {str(data['presieve'])[:20]!r}, and this presieve reads"

@@ -157,7 +157,7 @@ def each_once(placed: Placed, *, whole: bool = False) -> list[CollectedEntry]:
 def without_boundary(collected: Sequence[CollectedReport]) -> str:
     """A sentence about the DataFrames whose reports say nothing; empty if there are none."""
     if not collected:
-        return "No DataFrame ran."
+        return "No DataFrame was looked at."
     silent_count = sum(not report.says_something for report in collected)
     if not silent_count:
         return ""

@@ -88,7 +88,7 @@ Uses: TypeAlias = Mapping[Path, Sequence[Facts]]
 """The facts at each use of a source, by the source's path in the plan as written."""
 
 
-_SCALAR_UDFS = frozenset((LOGICAL + "BatchEvalPython", LOGICAL + "ArrowEvalPython"))
+SCALAR_UDFS = frozenset((LOGICAL + "BatchEvalPython", LOGICAL + "ArrowEvalPython"))
 """Operators that add results of Python functions to each row (``canPushThrough`` in
 ``Optimizer.scala``).
 """
@@ -218,7 +218,7 @@ def _is_passed(node: Node) -> bool:
     """Whether each input row gives output rows, or none, independently of all other rows."""
     if node.kind == GENERATE:
         return node.fields["generator"][0]["class"] in OF_ONE_ROW
-    return node.kind in ALWAYS_PASSED | _SCALAR_UDFS or is_expansion(node)
+    return node.kind in ALWAYS_PASSED | SCALAR_UDFS or is_expansion(node)
 
 
 def _facts_of_partitions(node: Node, facts: Facts) -> Facts:
@@ -278,7 +278,7 @@ def _own_facts(node: Node) -> Facts:
     }
     if node.kind == GENERATE:
         return Facts(parts, read_generated_columns(node), (node.fields["generator"],))
-    if node.kind in _SCALAR_UDFS:
+    if node.kind in SCALAR_UDFS:
         results = map(expr_id, (tree[0] for tree in node.fields["resultAttrs"]))
         return Facts(parts, dict(zip(results, node.fields["udfs"], strict=True)))
     return Facts(parts, {**computed, **read_expanded_columns(node)})

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -43,6 +44,22 @@ def distinct(attributes: Iterable[Attribute], where: str) -> None:
         names_seen.add(folded)
 
 
+def _outputs_by_name(boundary: Boundary) -> tuple[Attribute, ...]:
+    """Return the outputs, whose names differ. Of what a projection passes on beside its functions,
+    as of both sides of a join, columns of one name are left out: nothing is asked of them.
+    """
+    if boundary.kind != "Project":
+        distinct(boundary.outputs, "of the function's result")
+        return boundary.outputs
+    times = Counter(a.name.upper().lower() for a in boundary.outputs)
+    own = boundary.computed | boundary.key_outputs.keys()
+    for attribute in boundary.outputs:
+        if attribute.id in own and times[attribute.name.upper().lower()] > 1:
+            reason = f"two columns are called {attribute.name!r} here; rename one of them"
+            raise DeclineSignal("ambiguous-name", reason)
+    return tuple(a for a in boundary.outputs if times[a.name.upper().lower()] == 1)
+
+
 def read_names(boundary: Boundary) -> InputAttributes:
     """Read the columns that matter to a boundary. Raises :class:`DeclineSignal`."""
     by_id = {a.id: a for a in boundary.inputs}
@@ -51,7 +68,7 @@ def read_names(boundary: Boundary) -> InputAttributes:
     if missing:
         raise DeclineSignal("plan-shape", "a function reads a column that its input does not have")
     distinct((by_id[i] for i in used), "that the function reads")
-    distinct(boundary.outputs, "of the function's result")
+    outputs = _outputs_by_name(boundary)
     # If each row is a group of its own, it does not matter which values are equal.
     known_sort = row_sort_of if boundary.single else sort_of
     fit = [k for k in boundary.keys if known_sort(by_id[k].type) is not None]
@@ -60,7 +77,7 @@ def read_names(boundary: Boundary) -> InputAttributes:
     return InputAttributes(
         keys=keys,
         rows=tuple(by_id[i] for i in used if i not in names),
-        outputs=boundary.outputs,
+        outputs=outputs,
         key_outputs={out: key for out, key in boundary.key_outputs.items() if key in names},
     )
 

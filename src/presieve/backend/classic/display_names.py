@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from presieve.backend.catalyst.trees import ATTRIBUTE, OR, Tree
+from presieve.backend.catalyst.leaf_conditions import SCALAR_UDFS
+from presieve.backend.catalyst.trees import ATTRIBUTE, OR, Node, Tree, walk
 from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.py4j_errors import class_name, each
 from presieve.backend.classic.scans.plan_leaves import FILES, RELATION, RELATION_V2
@@ -15,6 +16,8 @@ from presieve.backend.gateway import Handle
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _TEXT = re.compile(r"('(?:[^'\\]|\\.)*')")
 """Strings as Spark prints them."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""Characters that would break the line, which Spark prints as they are."""
 
 
 def source_name(leaf: Handle) -> str:
@@ -60,11 +63,29 @@ def print_unqualified(plans: JvmPlans, condition: Handle, tree: Tree) -> str:
     long = {
         _join_names((*qualifier, name)): _quote_name(name) for qualifier, name in _columns(tree)
     }
-    parts = _TEXT.split(text)
+    parts = _TEXT.split(_CONTROL.sub(_escape, text))
     for name in sorted(long, key=len, reverse=True):
         pattern = re.compile(rf"(?<![\w.`]){re.escape(name)}(?![\w`])")
         parts[::2] = [pattern.sub(lambda _, n=name: long[n], part) for part in parts[::2]]
     return _bare("".join(parts))
+
+
+def _escape(character: re.Match[str]) -> str:
+    return f"\\u{ord(character[0]):04x}"
+
+
+def name_results(text: str, root: Node) -> str:
+    """Put the calls of scalar Python functions in a plan in the place of Spark's names for their
+    results, such as ``pythonUDF0``.
+    """
+    calls: dict[str, set[str]] = {}
+    for node in walk(root):
+        if node.kind in SCALAR_UDFS:
+            for result, call in zip(node.fields["resultAttrs"], node.fields["udfs"], strict=True):
+                calls.setdefault(result[0]["name"], set()).add(f"{call[0]['name']}(..)")
+    for name, called in calls.items():
+        text = re.sub(rf"\b{name}\b", min(called) if len(called) == 1 else "a result", text)
+    return text
 
 
 def _columns(tree: Tree) -> Iterator[tuple[tuple[str, ...], str]]:

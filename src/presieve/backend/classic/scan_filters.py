@@ -43,7 +43,11 @@ from presieve.backend.catalyst.trees import (
 )
 from presieve.backend.catalyst.windows import is_windowed
 from presieve.backend.classic.catalyst_builder import Parts
-from presieve.backend.classic.display_names import print_conjunction, source_name
+from presieve.backend.classic.display_names import (
+    name_results,
+    print_conjunction,
+    source_name,
+)
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.py4j_errors import simple_class, translate_errors
 from presieve.backend.classic.scans import iceberg
@@ -412,7 +416,7 @@ class _Conditions(Struct, frozen=True):
     def _sql(self, parts: Sequence[tuple[tuple[int, ...], Conjunct]], trees: Sequence[Tree]) -> str:
         handles = (self._handle(path, part.route) for path, part in parts)
         pairs = zip(handles, trees, strict=True)
-        text = print_conjunction(self.gateway, list(pairs))
+        text = name_results(print_conjunction(self.gateway, list(pairs)), self.root)
         names = [period.name for period in self.times.values()]
         return text.replace("scalarsubquery()", names[0] if len(names) == 1 else "now()")
 
