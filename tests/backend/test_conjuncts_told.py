@@ -211,3 +211,32 @@ def test_results_are_named_by_their_function_and_texts_stay_on_their_line(rows: 
     assert "<lambda>(..)" in shown
     assert "pythonUDF" not in shown
     assert "\n" not in shown
+
+
+def _first_letter(text: str | None) -> str | None:
+    return None if text is None else text[:1].upper()
+
+
+@pytest.mark.parametrize("compile", ["never", "always"])
+def test_why_a_filter_on_texts_stays(rows: DataFrame, compile: Any) -> None:
+    """Texts that may not be UTF-8 must be sent to Python, as long as the function runs there."""
+    letter = F.udf(_first_letter, "string")
+    texts = rows.selectExpr("n", "concat(CHAR(n % 26 + 97), day) AS s").localCheckpoint()
+    df = texts.withColumn("l", letter("s")).filter("l = 'C' AND n > 5")
+    report = explain(df, cost="always", compile=compile)
+    sent = "it makes Spark send s to Python" in text(report)
+    replaced = report.boundaries[0].compiled is not None
+    assert replaced == (compile == "always")
+    assert not (sent and replaced)
+    same_rows(df, optimize(df, cost="always", compile=compile))
+
+
+def test_the_advice_on_texts_is_given_where_it_helps(rows: DataFrame) -> None:
+    """What the proof leaves above in any case does not stay because of the texts."""
+    size = F.udf(lambda s: None if s is None else s.count("-") + s.count("x"), "int")
+    texts = rows.selectExpr("concat('x-', n) AS s").localCheckpoint()
+    df = texts.withColumn("c", size("s")).filter("c > 3")
+    (boundary,) = explain(df, cost="always", compile="never").boundaries
+    declared = explain(df, cost="always", compile="never", declare="is_valid_utf8(s)")
+    if declared.boundaries[0].residual != "true":
+        assert "it makes Spark send s" not in " ".join(map(str, boundary.conjuncts))

@@ -169,7 +169,7 @@ def _beside(rows: DataFrame) -> DataFrame:
     ("where", "words"),
     [
         ("n > least", "reads columns of both sides of the join"),
-        ("rand() < 2", "is not deterministic, or reads none of its results"),
+        ("rand() < 2", "is not deterministic, reads none of its results"),
         ("least > 0", None),
     ],
 )

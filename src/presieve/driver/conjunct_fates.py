@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from presieve.backend.open_plan import Opened, OpenSite
 from presieve.backend.problems.problem import SiteDeclined, SiteProblem
 from presieve.errors import Declined
+from presieve.ir.ops import sql_conjuncts
+from presieve.ir.terms import Term
 from presieve.records import replace
 from presieve.report.remarks import ConjunctFate, Fate
 from presieve.report.report_data import BoundaryReport
@@ -44,6 +46,27 @@ def list_unmoved_fates(
             yield ConjunctFate(text, "spark")
         else:
             yield ConjunctFate(text, "stays", why=(plain(why),))
+
+
+def without_notes_on(conjuncts: Iterable[ConjunctFate], residual: Term) -> tuple[ConjunctFate, ...]:
+    """Drop the note from conjuncts of the proved residual: they would stay in any case."""
+    from presieve.report.trace_steps import sql  # which only people need
+
+    needed = set(map(sql, sql_conjuncts(residual)))
+    return tuple(replace(c, note="") if c.text in needed else c for c in conjuncts)
+
+
+def tell_replaced(report: BoundaryReport) -> BoundaryReport:
+    """Say of filters that stay so that a function is called that Spark now computes it itself."""
+    conjuncts = tuple(
+        replace(c, note=_REPLACED) if c.fate == "stays" and c.note and not c.why else c
+        for c in report.conjuncts
+    )
+    stays = f"the whole filter stays: {_REPLACED}" if report.stays else ""
+    return replace(report, conjuncts=conjuncts, stays=stays)
+
+
+_REPLACED = "Spark evaluates it on what replaces the function"
 
 
 def without_repetitions(

@@ -25,7 +25,13 @@ from presieve.backend.problems.problem import SiteDeclined
 from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.pushed_filters import Scans
 from presieve.cost.decision import keeps
-from presieve.driver.conjunct_fates import list_unmoved_fates, plain, without_repetitions
+from presieve.driver.conjunct_fates import (
+    list_unmoved_fates,
+    plain,
+    tell_replaced,
+    without_notes_on,
+    without_repetitions,
+)
 from presieve.driver.options import Options
 from presieve.driver.replacement_names import replacement_names
 from presieve.driver.row_order import order_of
@@ -361,7 +367,7 @@ def _with_compiled(report: BoundaryReport, functions: Sequence[FunctionReport]) 
     why = [str(n) for f in about for n in f.notes if n.subject == COMPILING]
     if why or not replacements:  # of several calls of one function, some may still run
         return replace(report, not_compiled=why[0] if why else "")
-    return replace(report, compiled=replacements[0])
+    return tell_replaced(replace(report, compiled=replacements[0]))
 
 
 COMPILING = "compiling"
@@ -524,6 +530,7 @@ def _boundary(job: Optimization, decision: SiteDecision, scans: Sequence[Scans])
             fates = on_request.conjuncts_of(
                 rewrite.kind, of_plan, of_plan.of_rows(problem.where), rewrite.residual, rewrite.why
             )
+            fates = without_notes_on(fates, of_plan.of_rows(proof.solution.residual))
         report = replace(
             report,
             sentences=on_request.sentences(problem, invariant),
