@@ -245,6 +245,7 @@ def test_a_file_that_somebody_else_owns(tmp_path: Path) -> None:
 JOB_FILES = {
     "exit.py": "import sys\nprint('begun')\nsys.exit(3)\n",
     "interrupt.py": "raise KeyboardInterrupt\n",
+    "session.py": "spark.range(3).show()\n",
     "java.py": "class E(Exception): ...\nraise E('[JAVA_GATEWAY_EXITED] Java gateway exited.')\n",
 }
 
@@ -255,6 +256,7 @@ JOB_FILES = {
     [
         ("exit.py", 2, "presieve: exit.py: the job ended with 3; what ran before it is reported"),
         ("interrupt.py", 130, "presieve: interrupted"),
+        ("session.py", 2, "a job makes its session: spark = SparkSession.builder.getOrCreate()"),
         ("java.py", 2, "Spark needs Java 17 or 21 on PATH or in JAVA_HOME"),
     ],
 )

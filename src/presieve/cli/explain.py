@@ -239,6 +239,8 @@ def _run(job: jobs.Job, args: Sequence[str]) -> str | None:
         told = cause(error)
         if "JAVA_GATEWAY_EXITED" in told:
             told += " Spark needs Java 17 or 21 on PATH or in JAVA_HOME"
+        if isinstance(error, NameError) and error.name == "spark":
+            told += "; a job makes its session: spark = SparkSession.builder.getOrCreate()"
         return f"{place(error, job.path).replace(str(job.path), job.name)}: {told}"
     return None
 
