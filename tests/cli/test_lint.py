@@ -91,6 +91,9 @@ REGISTERED = {
             return time.time() + x
     """,
     "a bare decorator": "@udf\ndef f(x):\n    return str(time.time() + x)",
+    "a decorator with a type by name": (
+        "TYPE = DoubleType()\n@udf(TYPE)\ndef f(x):\n    return time.time() + x"
+    ),
     "a call": "def f(x):\n    return time.time() + x\ng = F.udf(f, DoubleType())",
     "a lambda": "f = udf(lambda x: time.time() + x, DoubleType())",
     "a lambda with a name": "f = lambda x: time.time() + x\ng = udf(f, 'double')",

@@ -190,6 +190,7 @@ class _Finder:
     def __post_init__(self) -> None:
         self.uses: list[Use] = []
         self.nondeterministic: set[int] = set()
+        self.decorators: set[int] = set()
 
     @cached_property
     def groups(self) -> Mapping[str, ast.expr]:
@@ -218,13 +219,15 @@ class _Finder:
             call = decorator if isinstance(decorator, ast.Call) else None
             maker = _maker(self.module, call.func if call else decorator)
             if maker:
+                self.decorators.add(id(call))
                 options = _options(call, 0) if call else {}
                 self._udf(f"@{maker}", node, options, scope)
 
     def _call(self, node: ast.Call, scope: SourceScope) -> None:
         maker = _maker(self.module, node.func)
-        # udf("string") makes a decorator
-        if maker and node.args and not self._is_type(node.args[0]):
+        # udf("string") makes a decorator, as does @udf(SCHEMA)
+        makes_decorator = id(node) in self.decorators or not node.args
+        if maker and not makes_decorator and not self._is_type(node.args[0]):
             self._udf(maker, node.args[0], _options(node, 1), scope)
         if not isinstance(node.func, ast.Attribute):
             return
