@@ -280,13 +280,14 @@ def _udaf_call(tree: Tree, position: int) -> BoundaryCall:
     if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != AGGREGATE_EXPRESSION:
         raise DeclineSignal(
             "aggregate-expression",
-            "an output of this aggregate is neither a grouping column nor one aggregate function;"
-            " compute with results in a select above the aggregate",
+            f"the output {tree[0].get('name', 'without a name')} of this aggregate is neither a"
+            " grouping column nor one aggregate function; compute with results in a select above",
         )
     aggregate, udaf, arguments = tree[1], tree[2], tree[3:]
     if udaf["class"] != PYTHON_UDAF:
         raise DeclineSignal(
-            "native-aggregate", "an aggregate function of Spark calls a Python function"
+            "native-aggregate",
+            f"{tree[0]['name']} is an aggregate of Spark's that calls a Python function",
         )
     complete = aggregate["mode"].get("object") == COMPLETE and not aggregate["isDistinct"]
     if not complete or int(aggregate["num-children"]) != 1:

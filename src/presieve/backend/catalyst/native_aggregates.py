@@ -73,7 +73,8 @@ def native_call(tree: Tree) -> NativeCall:
             "", (), [], True, "a constant", "filters are not pushed through constants"
         )
     if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != AGGREGATE_EXPRESSION:
-        why = "an output of this aggregate is neither a grouping column nor one aggregate function"
+        output = tree[0].get("name", "without a name")
+        why = f"the output {output} is neither a grouping column nor one aggregate function"
         return NativeCall("", (), [], False, "an expression", why)
     aggregate, function = tree[1], tree[2]
     entry = find_entry(function["class"])
