@@ -89,3 +89,15 @@ def test_a_result_with_the_name_of_another_column(tables: DataFrame) -> None:
     df = tables.select("k", "price", half("amount").alias("price"))
     same_rows(df, optimize(df, cost="always"))
     same_rows(named.filter("price > 100"), optimize(named.filter("price > 100"), cost="always"))
+
+
+@pytest.mark.usefixtures("tables")
+def test_a_condition_on_a_result_and_a_column_of_two_names(spark: SparkSession) -> None:
+    df = spark.sql(
+        "SELECT * FROM orders o JOIN customers c ON o.k = c.k"
+        " WHERE half(o.amount) > 200 AND (half(o.amount) > 280 OR o.note = 'n1')"
+    )
+    (boundary,) = explain(df, cost="always").boundaries
+    assert boundary.prefilter == "amount >= 402"
+    assert {d.code for c in boundary.conjuncts for d in c.why} == {"ambiguous-name"}
+    same_rows(df, optimize(df, cost="always"))

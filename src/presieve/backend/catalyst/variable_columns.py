@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import Boundary
-from presieve.errors import DeclineSignal
+from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Column, Fold
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite, variables
@@ -51,13 +51,23 @@ def _outputs_by_name(boundary: Boundary) -> tuple[Attribute, ...]:
     if boundary.kind != "Project":
         distinct(boundary.outputs, "of the function's result")
         return boundary.outputs
+    repeated = repeated_names(boundary)
+    for number in boundary.computed | boundary.key_outputs.keys():
+        if number in repeated:
+            raise DeclineSignal.of(repeated[number])
+    return tuple(a for a in boundary.outputs if a.id not in repeated)
+
+
+def repeated_names(boundary: Boundary) -> dict[int, Declined]:
+    """Return the outputs that have the name of another one, with the reason that says so."""
     times = Counter(a.name.upper().lower() for a in boundary.outputs)
-    own = boundary.computed | boundary.key_outputs.keys()
-    for attribute in boundary.outputs:
-        if attribute.id in own and times[attribute.name.upper().lower()] > 1:
-            reason = f"two columns are called {attribute.name!r} here; rename one of them"
-            raise DeclineSignal("ambiguous-name", reason)
-    return tuple(a for a in boundary.outputs if times[a.name.upper().lower()] == 1)
+    return {
+        a.id: Declined(
+            "ambiguous-name", f"two columns are called {a.name!r} here; rename one of them"
+        )
+        for a in boundary.outputs
+        if times[a.name.upper().lower()] > 1
+    }
 
 
 def read_names(boundary: Boundary) -> InputAttributes:

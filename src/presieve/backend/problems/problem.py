@@ -26,6 +26,7 @@ from presieve.backend.catalyst.variable_columns import (
     input_vars,
     key_columns,
     output_vars,
+    repeated_names,
 )
 from presieve.backend.effects.erased_errors import (
     Sent,
@@ -437,6 +438,7 @@ def _conjuncts(
     beside: list[Term] = []
     shown = {a.id: f"{a.name!r} of type {display_result_type(a.type)}" for a in boundary.outputs}
     by_spark = grouping_outputs(site.boundary)
+    unknown = {**repeated_names(boundary), **unknown}
     if boundary.single:  # of a projection, all that its functions do not compute
         read = frozenset[int]().union(*(m.reads for m in site.arriving))
         by_spark = frozenset(i for i in read if boundary.computed.isdisjoint((i, struct_id(i))))
