@@ -199,11 +199,11 @@ def test_the_same_values(
 
 
 READ = [
-    ("lower(s)", "Lower"),
-    ("CASE WHEN rlike(s, '[^a-z]') THEN false ELSE lower(s) = 'a' END", "Lower"),
-    ("round(x, 2)", "Round"),
-    ("CAST(format_number(x, '0.00') AS DOUBLE)", "FormatNumber"),
-    ("instr(s, 'a') - 2", "StringInstr"),
+    ("lower(s)", "lower()"),
+    ("CASE WHEN rlike(s, '[^a-z]') THEN false ELSE lower(s) = 'a' END", "lower()"),
+    ("round(x, 2)", "round()"),
+    ("CAST(format_number(x, '0.00') AS DOUBLE)", "format_number()"),
+    ("instr(s, 'a') - 2", "instr()"),
 ]
 
 

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.classic("a client does not see what the optimizer makes of a plan")
+pytestmark = [
+    pytest.mark.classic("a client does not see what the optimizer makes of a plan"),
+    pytest.mark.planted("a pass that makes something worse, or fails"),
+]
 
 
 class PlantedDecision(Decision[str], frozen=True):
@@ -31,11 +34,6 @@ def rows(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataF
     path = str(tmp_path_factory.mktemp("passes") / "rows")
     spark.range(100).selectExpr("id", "CAST(id AS DOUBLE) AS x").write.parquet(path)
     return spark.read.parquet(path)
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_taken_back() -> None:
-    """Here something is, on purpose."""
 
 
 def plant(

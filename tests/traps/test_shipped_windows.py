@@ -27,7 +27,7 @@ def test_risingwave_13653_lag_then_filter(games: DataFrame) -> None:
         return rows.withColumn("before", F.lag("m").over(Window.orderBy("team")))
 
     df = written(best(games)).filter("m >= 92")
-    left_alone(df, written(best(games.filter("score >= 92"))), "past Window")
+    left_alone(df, written(best(games.filter("score >= 92"))), "past a window")
 
 
 def test_matrixone_24050_another_column_than_the_partition(games: DataFrame) -> None:
@@ -41,7 +41,7 @@ def test_matrixone_24050_another_column_than_the_partition(games: DataFrame) -> 
 
     groups = best(games)
     df = written(groups).filter("team <> 'b'")
-    left_alone(df, written(groups.filter("team <> 'b'")), "past Window")
+    left_alone(df, written(groups.filter("team <> 'b'")), "past a window")
 
 
 def test_databend_17338_qualify_and_having(spark: SparkSession, games: DataFrame) -> None:
@@ -109,7 +109,7 @@ def test_polars_12102_equal_to_the_minimum(games: DataFrame) -> None:
 
     groups = best(games)
     df = least(groups).filter("m > 10")
-    left_alone(df, least(groups.filter("m > 10")), "past Window")
+    left_alone(df, least(groups.filter("m > 10")), "past a window")
 
 
 def test_polars_12186_numbers_of_rows(games: DataFrame) -> None:

@@ -132,6 +132,15 @@ _OPERATORS = {
     "WindowExpression": "a window function",
     "AggregateExpression": "an aggregate function",
     "DateFormatClass": "date_format()",
+    "StringInstr": "instr()",
+    "StringLocate": "locate()",
+    "StringLPad": "lpad()",
+    "StringRPad": "rpad()",
+    "StringRepeat": "repeat()",
+    "StringReplace": "replace()",
+    "StringSplit": "split()",
+    "StringSpace": "space()",
+    "StringTranslate": "translate()",
 }
 """What queries write for expressions whose name is that of no function."""
 

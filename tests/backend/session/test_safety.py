@@ -127,6 +127,7 @@ def test_one_edit_that_cannot_be_made_does_not_stop_another(
     assert report.changed
 
 
+@pytest.mark.planted("a search that fails")
 def test_a_search_that_fails(
     tables: Tables, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -564,8 +564,7 @@ _SORTS = {
     "ArrayOf": "array",
     "MapOf": "map",
     "StructOf": "struct",
-    "Timestamp": "datetime",
-    "TimestampNTZ": "datetime",
+    "TimestampNTZ": "timestamp",
 }
 """Types by the name that Spark gives them, where ours is another."""
 _KINDS = {
