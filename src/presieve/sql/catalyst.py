@@ -9,7 +9,6 @@ that lose nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from presieve.errors import Declined, DeclineSignal
@@ -44,7 +43,7 @@ from presieve.sql.expressions import (
     textual,
     times,
 )
-from presieve.sql.expressions.entry import PACKAGE, Entry
+from presieve.sql.expressions.entry import PACKAGE, Entry, function_name
 from presieve.sql.operands import NULL, AsDecimal, AsInstant, AsText, Constant, Operand
 from presieve.sql.sql_literals import FUNCTIONS, cast, decimal
 from presieve.sql.temporal import parse_date, parse_timestamp
@@ -147,8 +146,7 @@ _OPERATORS = {
 
 def _spoken(name: str) -> str:
     """Name an expression of Catalyst as queries do."""
-    function = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-    return _OPERATORS.get(name, f"{function}()")
+    return _OPERATORS.get(name, f"{function_name(name)}()")
 
 
 # --- leaves ---------------------------------------------------------------------------------

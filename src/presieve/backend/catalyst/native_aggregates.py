@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
@@ -29,6 +28,7 @@ from presieve.semantics.types import SchemaColumn
 from presieve.sql.catalyst import expression
 from presieve.sql.expressions import aggregating, choices
 from presieve.sql.expressions.catalogue import find_entry
+from presieve.sql.expressions.entry import function_name
 from presieve.sql.expressions.raising import can_raise
 
 AGGREGATE_EXPRESSION = aggregating.CALL.class_name
@@ -78,7 +78,7 @@ def native_call(tree: Tree) -> NativeCall:
         return NativeCall("", (), [], False, "an expression", why)
     aggregate, function = tree[1], tree[2]
     entry = find_entry(function["class"])
-    name = entry.sql or _sql_name(function["class"])
+    name = entry.sql or function_name(function["class"])
     inside = child_trees(tree, 2)
     # The children of AggregateExpression are the function and, with FILTER, the condition.
     end = end_of(tree, 2)
@@ -95,11 +95,6 @@ def native_call(tree: Tree) -> NativeCall:
         why = f"filters are not pushed through {name}(DISTINCT ...)"
         return NativeCall("", (), [], total, name, why)
     return NativeCall(name, inside, condition, total, name)
-
-
-def _sql_name(function: str) -> str:
-    """Return the usual SQL name of a class (``collect_set`` for ``CollectSet``)."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", function.rsplit(".", 1)[-1]).lower()
 
 
 def child_trees(tree: Tree, start: int) -> tuple[Tree, ...]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -63,3 +64,8 @@ def class_names(entries: Collection[Entry]) -> frozenset[str]:
 def never_raising(name: str, arity: int | None = None, *, sql: str = "", result: str = "") -> Entry:
     """The entry of a class that never raises."""
     return Entry(name, arity, sql=sql, result=result, never_raises=True)
+
+
+def function_name(class_name: str) -> str:
+    """Return the usual SQL name of a class of Spark's (``collect_set`` for ``CollectSet``)."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", class_name.rsplit(".", 1)[-1]).lower()
