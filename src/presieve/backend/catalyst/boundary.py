@@ -179,20 +179,14 @@ def is_pivoted(output: Tree) -> bool:
 
 
 def grouping_outputs(node: Node) -> frozenset[int]:
-    """Return the outputs of an ``Aggregate`` with GROUP BY that are made of grouping expressions.
-    Spark itself moves filters on them alone (``PushPredicateThroughNonJoin``).
+    """Return the outputs of an ``Aggregate`` that are grouping expressions. Spark itself moves
+    filters on them alone (``PushPredicateThroughNonJoin``).
     """
-    if node.kind != AGGREGATE or not node.fields["groupingExpressions"]:
+    if node.kind != AGGREGATE:
         return frozenset()
+    grouping: list[Tree] = node.fields["groupingExpressions"]
     columns: list[Tree] = node.fields["aggregateExpressions"]
-    return frozenset(expr_id(t[0]) for t in columns if _AGGREGATING.isdisjoint(map(_class, t)))
-
-
-_AGGREGATING = frozenset((AGGREGATE_EXPRESSION, PYTHON_UDAF, PYTHON_UDF))
-
-
-def _class(expression: JsonNode) -> str:
-    return str(expression["class"])
+    return frozenset(expr_id(t[0]) for t in columns if t in grouping or strip_alias(t) in grouping)
 
 
 def _is_known_call(tree: Tree) -> bool:
