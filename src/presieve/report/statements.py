@@ -109,7 +109,7 @@ def _tell_residual(b: BoundaryReport) -> str:
     """What is left of the filter above."""
     match b.kind:
         case "exact" if b.apart:
-            return f" {' AND '.join(b.apart)} stays above."
+            return f" {' AND '.join(b.apart)} {'stays' if len(b.apart) == 1 else 'stay'} above."
         case "exact":
             return " Nothing is left to check above."
         case "partial":
@@ -236,10 +236,10 @@ def _function(b: BoundaryReport, data: ReportData) -> RowStep:
 def _residual(b: BoundaryReport) -> RowStep:
     """What is left of the filter."""
     heading = "Residual, left above"
-    if b.remaining == "true":
-        return RowStep(heading, (), (sentences.NOTHING_LEFT,), new=True)
     if b.kind == "empty":
         return RowStep(heading, (), ("the filter is never true, so the result is empty",), new=True)
+    if b.remaining == "true":
+        return RowStep(heading, (), (sentences.NOTHING_LEFT,), new=True)
     notes = [b.stays] if b.stays else []
     if b.residual_strength and b.kind in sentences.WITH_RESIDUAL:
         notes.insert(0, sentences.RESIDUAL_STRENGTHS[b.residual_strength])

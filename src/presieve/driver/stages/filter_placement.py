@@ -116,8 +116,7 @@ def _without_earlier(
     if earlier is None or not earlier.predicates or not decision.predicates:
         return decision
     pairs = zip(decision.predicates, earlier.predicates, strict=True)
-    moved_on = (p is None or (e is not None and e.text == p.text) for p, e in pairs)
-    new = tuple(None if gone else p for p, gone in zip(decision.predicates, moved_on, strict=True))
+    new = tuple(None if p and e and p.text == e.text else p for p, e in pairs)
     return replace(decision, predicates=new if any(new) else ())
 
 
