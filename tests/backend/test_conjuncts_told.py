@@ -198,6 +198,9 @@ def test_a_filter_of_a_join_that_has_moved_on_is_not_added_again(
     best = rows.groupBy("k").agg(F.max("n").cast("bigint").alias("m"))
     df = best.join(sizes, F.col("m") == F.col("size"), "full").filter("size >= 990")
     better = optimize(df, cost="always")
+    plan = str(better._jdf.queryExecution().analyzed().toString())
+    assert "Filter (n#" in plan
+    assert "Filter (m#" not in plan
     same_rows(df, better)
 
 
