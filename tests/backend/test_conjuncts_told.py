@@ -135,24 +135,6 @@ def test_conjuncts_of_several_functions_are_told_once(rows: DataFrame) -> None:
     assert {t for each in told for t, fate in each.items() if fate == "spark"} <= {"n > 3"}
 
 
-def test_functions_inside_of_filters_while_anything_is_cached(
-    spark: SparkSession, rows: DataFrame
-) -> None:
-    half = F.udf(lambda n: None if n is None else n // 2, "int")
-    df = rows.filter(half("n") >= 400)
-    assert explain(df).boundaries[0].prefilter == "n >= 800"
-    other = spark.range(3).cache()
-    try:
-        (alone,) = explain(df).data.left_alone
-        assert alone.code == "cached"
-        assert "compute the result in a column first" in alone.reason
-        followed = rows.withColumn("h", half("n")).filter("h >= 400")
-        assert explain(followed).boundaries[0].prefilter == "n >= 800"
-        same_rows(followed, optimize(followed))
-    finally:
-        other.unpersist(blocking=True)
-
-
 def test_what_is_moved_is_not_left_alone(rows: DataFrame) -> None:
     half = F.udf(lambda n: None if n is None else n // 2, "int")
     report = explain(rows.filter(half("n").between(400, 450)), cost="always")

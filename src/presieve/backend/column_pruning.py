@@ -99,7 +99,7 @@ def _others(root: Node) -> Iterator[OtherFunction]:
 def _decline_cached(view: PlanView, node: Node) -> Declined | None:
     """Decline if the function's result, or something that contains it, comes from the cache."""
     gateway, plan = view.gateway, view.plan
-    if gateway.cache_is_empty():
+    if not gateway.reads_cache():
         return None
     paths = [node.path[:n] for n in reversed(range(len(node.path) + 1))]
     paths += [child.path for child in node.children]

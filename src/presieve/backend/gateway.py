@@ -8,7 +8,7 @@ operator in both.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -60,7 +60,7 @@ class LeafSource(Struct, frozen=True):
 
 
 class SessionReader(Protocol):
-    """The settings of a session and what is cached in it."""
+    """The settings of a session."""
 
     version: Version
     """The version of its Spark."""
@@ -72,9 +72,6 @@ class SessionReader(Protocol):
 
     def workers_show_utc(self) -> bool:
         """Whether the clocks of the workers' machines are known to show UTC."""
-
-    def cache_is_empty(self) -> bool:
-        """Whether nothing at all is cached in this application."""
 
     def session_declines(self) -> Declined | None:
         """Return the reason why nothing is moved in plans of this session, whatever they are."""
@@ -140,6 +137,17 @@ class PlanReader(SessionReader, Protocol):
 
     def is_streaming(self, plan: Handle) -> bool:
         """Whether there is a streaming source below."""
+
+    rewrites_above_cached: bool
+    """Whether :meth:`rewrite_above_cached` rewrites plans that read from the cache."""
+
+    def reads_cache(self) -> bool:
+        """Whether the plan that is optimized, as written, reads anything from the cache."""
+
+    def rewrite_above_cached(self, plan: Handle, rewrite: Callable[[Handle], Handle]) -> Handle:
+        """Rewrite a plan, and leave what it reads from the cache as it is written: Spark finds it
+        by its plan. Return the plan itself if that fails.
+        """
 
     def is_cached(self, plan: Handle) -> bool:
         """Whether the result of exactly this plan is cached."""

@@ -202,7 +202,7 @@ def open_gateway(
     without.
     """
     if is_classic(df):
-        return ClassicGateway(df.sparkSession, settings, at_once=at_once)
+        return ClassicGateway(df.sparkSession, settings, at_once=at_once, written=df)
     from presieve.backend.connect.gateway import ConnectGateway
 
     return ConnectGateway(df.sparkSession)
@@ -231,9 +231,14 @@ def _open_sites(unread: Opened, decided: Collection[int] = ()) -> Opened:
     return replace(
         opened,
         sites=tuple(_open_site(opened, site, against) for site in sites),
-        notes=() if silent else notes(root, explained, lambda: not gateway.cache_is_empty()),
+        notes=() if silent else notes(root, explained, lambda: _leaves_calls(gateway)),
         numbers=frozenset(undecided),
     )
+
+
+def _leaves_calls(gateway: Gateway) -> bool:
+    """Whether functions inside of filters stay there, because the plan reads from the cache."""
+    return not gateway.rewrites_above_cached and gateway.reads_cache()
 
 
 def _paths(boundary: Node) -> tuple[tuple[int, ...], ...]:
@@ -246,15 +251,18 @@ def _paths(boundary: Node) -> tuple[tuple[int, ...], ...]:
 
 def _as_read(gateway: Gateway, plan: Handle, root: Node, *, python: bool) -> tuple[Handle, Node]:
     """Return the plan in the form in which it is read: definitions (WITH) replace the references to
-    them, and scalar UDFs and results of aggregate functions are columns of their own. The plan is
-    left as it is if anything is cached, because Spark finds cached data by the plan as written.
+    them, and scalar UDFs and results of aggregate functions are columns of their own. What is
+    read from the cache stays as it is.
     """
-    steps: list[Callable[[Handle, Node], Handle]] = [lambda p, _: gateway.inline_definitions(p)]
-    steps += [gateway.project_computations, *([gateway.separate_functions] if python else [])]
+    steps: list[Callable[[Handle], Handle]] = [
+        gateway.inline_definitions,
+        lambda p: gateway.project_computations(p, gateway.tree(p)),
+    ]
+    steps += [lambda p: gateway.separate_functions(p, gateway.tree(p))] if python else []
     try:
         for step in steps:
-            apart = step(plan, root)
-            if apart is not plan and gateway.cache_is_empty():
+            apart = gateway.rewrite_above_cached(plan, step)
+            if apart is not plan:
                 plan, root = apart, gateway.tree(apart)
     except GatewayError:
         pass  # the plan stays as written
@@ -262,13 +270,11 @@ def _as_read(gateway: Gateway, plan: Handle, root: Node, *, python: bool) -> tup
 
 
 def _simplify(gateway: Gateway, plan: Handle) -> Handle:
-    """Remove columns that nobody reads, and compute constants. The plan is left as it is if
-    anything is cached, as above, or if its schema would change: a constant is not nullable.
+    """Remove columns that nobody reads, and compute constants. The plan is left as it is if its
+    schema would change: a constant is not nullable.
     """
     try:
-        simplified_plan = gateway.simplify_plan(plan)
-        if simplified_plan is plan or not gateway.cache_is_empty():
-            return plan
+        simplified_plan = gateway.rewrite_above_cached(plan, gateway.simplify_plan)
         return simplified_plan if gateway.same_output(plan, simplified_plan) else plan
     except GatewayError:
         return plan
@@ -307,7 +313,7 @@ def _problem(opened: Opened, site: Site) -> SiteProblem | Declined:
     unread = gateway.explain_unread(gateway.node(plan, site.boundary.path))
     if unread is not None:
         return unread
-    if not gateway.cache_is_empty() and is_cached(gateway, site, plan):
+    if gateway.reads_cache() and is_cached(gateway, site, plan):
         return Declined("cached", CACHED)
     return read_problem(gateway, site, plan, opened.setting)
 

@@ -422,7 +422,7 @@ def _change_plan(
 def _build(gateway: PlanBuilder, root: Handle, edits: _Edits, timezone: str) -> Handle:
     if not edits.paths:
         return root
-    builder = _Builder(gateway, root, edits, timezone, not gateway.cache_is_empty())
+    builder = _Builder(gateway, root, edits, timezone, gateway.reads_cache())
     return builder.build(gateway.tree(root))
 
 

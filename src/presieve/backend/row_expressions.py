@@ -136,8 +136,10 @@ def with_calls_apart(opened: Opened, df: DataFrame, *, changed: bool) -> tuple[H
     if changed or opened.written is not None:
         plan = gateway.analyze_plan(df)
         root = gateway.tree(plan)
-    apart = gateway.separate_functions(plan, root, everywhere=True)
-    if apart is not plan and gateway.cache_is_empty():
+    apart = gateway.rewrite_above_cached(
+        plan, lambda p: gateway.separate_functions(p, gateway.tree(p), everywhere=True)
+    )
+    if apart is not plan:
         plan, root = apart, gateway.tree(apart)
     against = session_declines(gateway, plan) or _too_large(root)
     if against is not None:
@@ -165,7 +167,7 @@ def check_place(view: PlanView, node: Node) -> None:
     if node.fields.get("isBarrier") or node.fields.get("profile"):
         raise DeclineSignal("operator", "it runs in a barrier stage or by a resource profile")
     gateway, plan = view.gateway, view.plan
-    if not gateway.cache_is_empty():
+    if gateway.reads_cache():
         paths = [node.path[:n] for n in range(len(node.path) + 1)]
         if any(gateway.is_cached(gateway.node(plan, path)) for path in paths):
             raise DeclineSignal("cached", CACHED)

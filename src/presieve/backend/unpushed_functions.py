@@ -41,14 +41,14 @@ _FUNCTIONS = frozenset(EXPRESSIONS + name for name in (*FUNCTION_MARKS, "PythonU
 
 
 def notes(
-    root: Node, explained: Set[tuple[int, ...]], anything_cached: Callable[[], bool]
+    root: Node, explained: Set[tuple[int, ...]], leaves_calls: Callable[[], bool]
 ) -> tuple[Declined, ...]:
     """Explain why filters stay above functions: one note for each operator that calls a function,
     without repetitions.
 
     ``explained`` are the paths of boundaries that are explained elsewhere. An operator of Spark
-    Connect may bring notes of its own (``NOTES``). While anything is cached, functions inside of
-    filters are not read.
+    Connect may bring notes of its own (``NOTES``). ``leaves_calls``: functions inside of filters
+    are not read, because the plan reads from the cache.
     """
     filters = {n.path for n in walk(root) if n.kind == FILTER}
     by_path = {n.path: n for n in walk(root)}
@@ -65,14 +65,14 @@ def notes(
             note = _note(node, names, by_path)
             if note is not None and note.code == "operator" and node.kind == FILTER:
                 cached = Declined("cached", _CALLED_BY_FILTER.format(", ".join(names)))
-                note = cached if anything_cached() else note
+                note = cached if leaves_calls() else note
             reasons += [] if note is None else [note]
     return tuple(dict.fromkeys(reasons))
 
 
 _CALLED_BY_FILTER = (
-    "the filter calls {}, and is not read while anything is cached in this session: compute the"
-    " result in a column first, and filter that"
+    "the filter calls {}, and is not read on Spark Connect above what is cached: compute the result"
+    " in a column first, and filter that"
 )
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import functions as F
 from tests.support.games import udfs
 from tests.support.games.pipelines import most, pandas_udf
 from tests.support.games.tables import Tables
@@ -193,12 +194,23 @@ def test_a_cache_that_only_the_rewritten_plan_would_read(tables: Tables) -> None
     rewritten(df)
 
 
+def test_a_function_inside_of_a_filter_above_what_is_cached(tables: Tables) -> None:
+    """The client does not know where the plan reads from the cache."""
+    half = F.udf(lambda x: None if x is None else x / 2, "double")
+    rows = tables.plain.filter("v > 0").cache()
+    try:
+        (note,) = explain(rows.filter(half("v") > 3)).data.left_alone
+        assert note.code == "cached"
+        assert "compute the result in a column first" in note.reason
+        rewritten(rows.withColumn("h", half("v")).filter("h > 3"))
+    finally:
+        rows.unpersist()
+
+
 # --- more shapes ----------------------------------------------------------------------------
 
 
 def test_all_ways_to_write_a_condition(tables: Tables) -> None:
-    from pyspark.sql import functions as F
-
     m = F.col("m")
     for where in (
         (m > 10) & F.col("team").isNotNull(),

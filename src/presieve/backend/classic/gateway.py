@@ -11,7 +11,8 @@ backend, which declines and leaves the DataFrame alone. One call over py4j costs
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from pyspark.sql.dataframe import DataFrame
@@ -37,7 +38,6 @@ from presieve.backend.classic.precheck import (
 )
 from presieve.backend.classic.py4j_errors import (
     ask_once,
-    each,
     java_class,
     java_constant,
     translate_errors,
@@ -50,6 +50,7 @@ from presieve.backend.classic.replaced_functions import (
 )
 from presieve.backend.classic.running.job_properties import described_jobs
 from presieve.backend.classic.scans import plan_leaves, reads
+from presieve.backend.classic.scans.cached import cached_reads, rewrite_above_cached
 from presieve.backend.classic.scans.listings import own_listings
 from presieve.backend.classic.scans.readers import own_readers
 from presieve.backend.classic.split_aggregate_outputs import to_project, with_projections
@@ -57,6 +58,7 @@ from presieve.backend.classic.split_input import split
 from presieve.backend.classic.version_differences import ClassicDataFrame
 from presieve.backend.gateway import Handle, LeafSource
 from presieve.backend.problems.pickled import loads
+from presieve.errors import DeclineSignal
 from presieve.plan.algebra import Attribute
 
 _PLANS = "org.apache.spark.sql.catalyst.plans.logical"
@@ -103,7 +105,9 @@ class ClassicGateway(JvmPlans):
     are requested once. :class:`Gateway` documents the methods.
     """
 
-    __slots__ = ("_and", "_at_once", "_byte", "_filter")
+    __slots__ = ("_and", "_at_once", "_byte", "_filter", "_is_guarded", "_written")
+
+    rewrites_above_cached = True
 
     @translate_errors
     def __init__(
@@ -112,13 +116,17 @@ class ClassicGateway(JvmPlans):
         settings: Mapping[str, str] | None = None,
         *,
         at_once: bool = False,
+        written: DataFrame | None = None,
     ) -> None:
         """Test the features. Raises :class:`GatewayError` if an interface is missing or the version
         is another one. ``settings`` are the entries that are set in the session, if they were read.
-        ``at_once``: the rewritten plan is executed before anything else happens.
+        ``at_once``: the rewritten plan is executed before anything else happens. ``written``: what
+        is optimized; rewritten plans read from the cache what it reads.
         """
         super().__init__(spark, settings)
         self._at_once = at_once
+        self._written = written
+        self._is_guarded = False
         self._filter = java_class(self.jvm, f"{_PLANS}.Filter")
         self._and = java_class(self.jvm, f"{_EXPRESSIONS}.And")
         self._byte = java_constant(self.jvm, "scala.reflect.ClassTag", "Byte")
@@ -247,14 +255,9 @@ class ClassicGateway(JvmPlans):
     def with_plan(self, with_cte: Handle, plan: Handle) -> Handle:
         return with_cte.withNewPlan(plan)
 
-    @translate_errors
-    def subqueries(self, plan: Handle) -> list[Handle]:
-        """Implement :class:`Gateway`. Catalyst's index says whether there are any."""
-        if not self.mentions(plan, "PLAN_EXPRESSION"):
-            return []
-        return list(each(plan.subqueriesAll()))
-
     def dataframe(self, plan: Handle) -> DataFrame:
+        if not self._reads_as_written(plan):
+            raise DeclineSignal("cached", "the plan would read something else from the cache")
         dataset = self.dataset(plan)
         df = ClassicDataFrame(dataset, self.spark)
         _analyzed[df] = dataset.logicalPlan()
@@ -396,6 +399,32 @@ class ClassicGateway(JvmPlans):
         variables = [broadcasts.get(i) for i in range(broadcasts.size())]
         return {int(v.id()): str(v.value().path()) for v in variables}
 
+    def reads_cache(self) -> bool:
+        as_written = self._cached_as_written()
+        return not self.cache_is_empty() if as_written is None else bool(as_written)
+
+    def rewrite_above_cached(self, plan: Handle, rewrite: Callable[[Handle], Handle]) -> Handle:
+        return rewrite_above_cached(self, plan, rewrite)
+
+    def _reads_as_written(self, plan: Handle) -> bool:
+        """Whether the plan reads from the cache what the plan as written reads, and that only as
+        often, unless a guard reads its input again.
+        """
+        as_written = self._cached_as_written()
+        if as_written is None:
+            return True
+        reads = self._cached_reads(plan)
+        return reads == as_written or (self._is_guarded and reads.keys() == as_written.keys())
+
+    def _cached_as_written(self) -> Counter[int] | None:
+        """Return what is read from the cache as written; None if no plan was given."""
+        written = self._written
+        return None if written is None else self._cached_reads(self.analyze_plan(written))
+
+    @ask_once
+    def _cached_reads(self, plan: Handle) -> Counter[int]:
+        return cached_reads(self, plan)
+
     @translate_errors
     def is_cached(self, plan: Handle) -> bool:
         return bool(self.adapter.look_up_cache(self.cache_manager, self.jsession, plan).isDefined())
@@ -446,7 +475,12 @@ class ClassicGateway(JvmPlans):
 
     has_filtered = filters_an_operator
     condense = translate_errors(condense)
-    split = translate_errors(split)
+
+    @translate_errors
+    def split(self, kept_rows: Handle, breaking: Handle, rows: Handle, by: Sequence[str]) -> Handle:
+        self._is_guarded = True
+        return split(self, kept_rows, breaking, rows, by)
+
     prune_columns = translate_errors(prune_columns)
     prune_arguments = translate_errors(prune_arguments)
     with_expressions = replace_columns

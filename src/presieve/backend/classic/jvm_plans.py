@@ -241,6 +241,27 @@ class JvmPlans:
     def children(self, node: Handle) -> list[Handle]:
         return list(each(node.children()))
 
+    @translate_errors
+    def subqueries(self, plan: Handle) -> list[Handle]:
+        """Implement :class:`Gateway`. Catalyst's index says whether there are any."""
+        if not self.mentions(plan, "PLAN_EXPRESSION"):
+            return []
+        return list(each(plan.subqueriesAll()))
+
+    def replace_operators(
+        self, plan: Handle, substitute: Callable[[Handle], Handle | None]
+    ) -> Handle:
+        """Replace operators by what ``substitute`` returns for them, outer ones first; None leaves
+        an operator as it is, and goes on below it.
+        """
+        replacement = substitute(plan)
+        if replacement is not None:
+            return replacement
+        below = self.children(plan)
+        children = [self.replace_operators(child, substitute) for child in below]
+        same = all(new is old for new, old in zip(children, below, strict=True))
+        return plan if same else self.with_children(plan, children)
+
     def dataset(self, plan: Handle) -> Handle:
         """Make a ``Dataset`` of a plan, which is analyzed on the way. The analyzed plan is its
         ``logicalPlan``, because there are no commands in such plans.

@@ -33,10 +33,6 @@ def condense(plans: JvmPlans, plan: Handle) -> Handle | None:
     """
     if int(plans.output(plan).size()) < MIN_COLUMNS:
         return None
-    # Filters take calls of Python functions down with them. Such calls become columns again only
-    # if nothing is cached.
-    if plans.calls_python(plan) and not plans.cache_is_empty():
-        return None
     rules = list(map(plans.rule, _RULES))
     all_ = size = int(plans.in_order(plan).size())
     if all_ < MIN_OPERATORS:

@@ -256,8 +256,8 @@ def _is_known(source: LeafSource) -> bool:
 def open_functions(gateway: Gateway, df: DataFrame) -> RowSources | None:
     """Find the operators of a plan that filters pass by a proof, and conditions on their outputs
     that such proofs do not read. ``year(m) = 2024`` implies a range of ``m``. None if no filter
-    computes anything, or if anything is cached, because Spark finds cached results by their plan.
-    None on Spark Connect.
+    computes anything, on Spark Connect, and if the plan reads from the cache, which Spark finds by
+    the plan as written.
     """
     if not isinstance(gateway, ClassicGateway):
         return None
@@ -267,7 +267,7 @@ def open_functions(gateway: Gateway, df: DataFrame) -> RowSources | None:
     looks = (_computes, _AGGREGATED.search, _EQUAL_TO_A_WINDOW.search)
     if not _may_derive(gateway, plan, lambda text: any(look(text) for look in looks)):
         return None
-    if not gateway.cache_is_empty() or not gateway.deterministic(plan):
+    if gateway.reads_cache() or not gateway.deterministic(plan):
         return None
     if gateway.mentions(plan, "CURRENT_LIKE"):
         return None

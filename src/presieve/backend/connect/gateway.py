@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -52,6 +52,8 @@ class ConnectGateway:
     """The interfaces of one session of Spark Connect."""
 
     __slots__ = ("_cache", "_client", "_opened", "_origin", "_resolver", "_right", "version")
+
+    rewrites_above_cached = False
 
     def __init__(self, spark: SparkSession) -> None:
         """Raises :class:`GatewayError` if an interface is missing."""
@@ -277,7 +279,7 @@ class ConnectGateway:
         """Return a DataFrame of the plan. Raises :class:`DeclineSignal` if it would read a cache
         that the original does not read: the cache may be out of date.
         """
-        if self.cache_is_empty() and self._reads_cache(plan):
+        if not self.reads_cache() and self._reads_cache(plan):
             raise DeclineSignal("cached", "the plan would be read from the cache, which may be old")
         assert self._origin is not None
         return self._client.dataframe(plan.message, self._origin)
@@ -339,12 +341,17 @@ class ConnectGateway:
     def workers_show_utc(self) -> bool:
         return False
 
-    def cache_is_empty(self) -> bool:
-        """Whether the opened plan reads nothing from the cache."""
+    def reads_cache(self) -> bool:
         if self._cache is None:
             assert self._opened is not None
             self._cache = self._reads_cache(self._opened)
-        return not self._cache
+        return self._cache
+
+    def rewrite_above_cached(
+        self, plan: Operator, rewrite: Callable[[Operator], Operator]
+    ) -> Operator:
+        """Return a plan that reads from the cache unchanged: messages do not show where it does."""
+        return plan if self.reads_cache() else rewrite(plan)
 
     def _reads_cache(self, plan: Operator) -> bool:
         """Whether Spark's text mentions the cache; a column of such a name does no harm."""

@@ -66,9 +66,10 @@ def open_operators(opened: Opened, df: DataFrame) -> FilteredOperators:
     alone = moves_no_filters(gateway)
     if not (alone or gateway.has_filtered(plan)) or session_declines(gateway, plan) is not None:
         return FilteredOperators(opened, plan)
-    if gateway.cache_is_empty():
-        # A definition (WITH) that is not inlined stays as it is.
-        plan = gateway.simplify_plan(gateway.inline_definitions(plan))
+    # A definition (WITH) that is not inlined stays as it is.
+    plan = gateway.rewrite_above_cached(
+        plan, lambda p: gateway.simplify_plan(gateway.inline_definitions(p))
+    )
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
     context = SiteContext(PlanView(gateway, plan, gateway.tree(plan)), timezone)
     kinds = (*_KINDS, *_SOURCES) if alone else _KINDS
@@ -141,7 +142,7 @@ def _check(view: PlanView, site: Site) -> None:
     unread = gateway.explain_unread(view.handle(site.boundary))
     if unread is not None:
         raise DeclineSignal.of(unread)
-    if not gateway.cache_is_empty() and is_cached(gateway, site, plan):
+    if gateway.reads_cache() and is_cached(gateway, site, plan):
         raise DeclineSignal("cached", CACHED)
     if not site.deterministic:
         raise DeclineSignal("nondeterministic", "something below is not deterministic")

@@ -192,7 +192,7 @@ def open_file_plan(
         return None
     if gateway.mentions(written, "PLAN_EXPRESSION", "CURRENT_LIKE"):
         return None
-    if not gateway.cache_is_empty() or not gateway.deterministic(written):
+    if gateway.reads_cache() or not gateway.deterministic(written):
         return None
     if ignores_corrupt_files(gateway) is not None:  # a subquery reads fewer columns
         return None

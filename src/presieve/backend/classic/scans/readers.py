@@ -22,16 +22,14 @@ def own_readers(plans: JvmPlans, plan: Handle) -> Handle:
     """Give each Python data source of the plan a reader of its own. Raises :class:`GatewayError` if
     another source has taken the name since.
     """
-    return _renew_readers(plans, plan) if any(map(_is_python, leaves_of(plans, plan))) else plan
+    if not any(map(_is_python, leaves_of(plans, plan))):
+        return plan
 
+    def renew(node: Handle) -> Handle | None:
+        is_leaf = not node.children().nonEmpty()
+        return _renew_reader(plans, node) if is_leaf and _is_python(leaf_of(plans, node)) else None
 
-def _renew_readers(plans: JvmPlans, plan: Handle) -> Handle:
-    below = plans.children(plan)
-    if not below:
-        return _renew_reader(plans, plan) if _is_python(leaf_of(plans, plan)) else plan
-    new_children = [_renew_readers(plans, child) for child in below]
-    same = all(new is old for new, old in zip(new_children, below, strict=True))
-    return plan if same else plans.with_children(plan, new_children)
+    return plans.replace_operators(plan, renew)
 
 
 def _is_python(leaf: Leaf) -> bool:
