@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,6 +134,27 @@ def test_conjuncts_of_several_functions_are_told_once(rows: DataFrame) -> None:
     every = [text for each in told for text in each]
     assert sorted(t for t in every if t[0] in "ab") == ["a > 100", "b < 700"]
     assert {t for each in told for t, fate in each.items() if fate == "spark"} <= {"n > 3"}
+
+
+def cleaned(text: str | None) -> str | None:
+    if text is None:
+        return None
+    return unicodedata.normalize("NFKD", text).lower()
+
+
+def test_a_function_that_is_read_in_part(rows: DataFrame) -> None:
+    """The filter is told once, and stays for this reason."""
+    texts = rows.selectExpr("n", "IF(n > 2, string(n), NULL) AS s")
+    df = texts.withColumn("c", F.udf(cleaned)("s")).filter("c = '7' AND n > 3")
+    report = explain(df, cost="always")
+    (boundary,) = report.boundaries
+    assert (boundary.kind, boundary.prefilter) == ("partial", "s IS NOT NULL")
+    assert boundary.written == boundary.remaining == boundary.where == "((c = '7') AND (n > 3))"
+    assert fates(report) == {"c = '7'": "part", "n > 3": "spark"}
+    assert boundary.conjuncts[0].why[0].code == "unknown-call"
+    assert boundary.stays.endswith("the function is understood for some rows alone")
+    assert "a part of the function is read, and rows that fail there are dropped" in str(report)
+    same_rows(df, optimize(df, cost="always"))
 
 
 def test_what_is_moved_is_not_left_alone(rows: DataFrame) -> None:

@@ -21,10 +21,11 @@ def plain(why: Declined) -> Declined:
 
 
 def list_unmoved_fates(
-    site: OpenSite, report: BoundaryReport, is_pushed: bool
+    site: OpenSite, report: BoundaryReport, *, is_pushed: bool, partly: bool
 ) -> Iterator[ConjunctFate]:
     """Yield the outcome of each conjunct that is not moved. If the others are (``is_pushed``),
-    their outcome is told elsewhere.
+    their outcome is told elsewhere. ``partly``: the function is read in part, and a filter follows
+    from that.
     """
     if report.kind == "empty":
         return
@@ -32,7 +33,7 @@ def list_unmoved_fates(
     if isinstance(site.problem, SiteProblem | SiteDeclined):
         obstacles = {(o.operator, o.conjunct): o.why for o in site.problem.obstacles}
     rest = tuple(d for d in report.declined if d not in obstacles.values())
-    of_rest: Fate = "stays" if rest else "nothing"
+    of_rest: Fate = "part" if partly else "stays" if rest else "nothing"
     texts: dict[str, tuple[int, int]] = {}
     for conjunct in site.conjuncts:
         texts.setdefault(conjunct.text, (conjunct.operator, conjunct.conjunct))

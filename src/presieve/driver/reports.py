@@ -540,7 +540,9 @@ def _boundary(job: Optimization, decision: SiteDecision, scans: Sequence[Scans])
         below = scans[site.number]
         reaches = on_request.reaches_of(decision.edit, below)
         report = replace(report, pushed_to_scan=below.filters, reaches=reaches)
-    report = replace(report, conjuncts=(*fates, *list_unmoved_fates(site, report, bool(fates))))
+    partly = proof is not None and proof.goal.site.partly and report.kind != "none"
+    unmoved = list_unmoved_fates(site, report, is_pushed=bool(fates), partly=partly)
+    report = replace(report, conjuncts=(*fates, *unmoved))
     return replace(report, seconds=report.seconds + time.perf_counter() - started)
 
 

@@ -38,6 +38,7 @@ FATE_MARKS = {
     "implied": "\N{DOWNWARDS ARROW}",
     "weakened": "\N{UP DOWN ARROW}",
     "replaced": "\N{UP DOWN ARROW}",
+    "part": "\N{UP DOWN ARROW}",
     "stays": "\N{UPWARDS ARROW}",
     "spark": "\N{DOWNWARDS ARROW}",
     "nothing": "\N{UPWARDS ARROW}",

@@ -10,13 +10,16 @@ from msgspec import Struct
 from presieve.errors import Declined, Span, place_json
 from presieve.report.json_fields import JsonFields
 
-Fate: TypeAlias = Literal["below", "implied", "weakened", "replaced", "stays", "spark", "nothing"]
+Fate: TypeAlias = Literal[
+    "below", "implied", "weakened", "replaced", "part", "stays", "spark", "nothing"
+]
 
 FATES: dict[Fate, str] = {
     "below": "pushed; nothing remains above",
     "implied": "implied by the rest of the filter; nothing remains above",
     "weakened": "weakened; what remains above is",
     "replaced": "replaced; what remains above is",
+    "part": "stays above; a part of the function is read, and rows that fail there are dropped",
     "stays": "stays above",
     "spark": "moved by Spark itself",
     "nothing": "stays above; no filter on the rows was found that follows from it",
@@ -34,7 +37,8 @@ class ConjunctFate(JsonFields, Struct, frozen=True):
         text: The conjunct, in Spark SQL.
         fate: ``"below"`` (no part of it is checked above), ``"implied"`` (the other conjuncts imply
             it), ``"weakened"`` (it implies ``above``), ``"replaced"`` (``above`` stands for all
-            replaced conjuncts), ``"stays"`` (the residual has it), ``"spark"`` (it reads no
+            replaced conjuncts), ``"part"`` (a filter follows from the part of the function that is
+            read), ``"stays"`` (the residual has it), ``"spark"`` (it reads no
             result of the function) or ``"nothing"`` (the search found no pre-filter for it).
         above: The new conjuncts of the residual, in Spark SQL.
         why: Why it stays, if it was not moved.

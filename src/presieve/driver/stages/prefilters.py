@@ -266,8 +266,11 @@ class _Search(Struct, frozen=True):
         erases = site.may_erase_error(valid)
         if self.state.options.policy == "strict" and erases:
             return MAY_ERASE
-        why = GUARDED if grounded.guard else _why_unquiet(site, valid) if called else edit.stays
-        why = why or (INFERRED if inferred else "")
+        why = edit.stays or (INFERRED if inferred else "")
+        if grounded.guard:
+            why = GUARDED
+        elif called and not site.partly:
+            why = _why_unquiet(site, valid)
         copied = sql_conjuncts(site.copied)
         left = sql_conjunction(dict.fromkeys((*copied, *sql_conjuncts(left_over))))
         where = site.of_rows(site.problem.where)
