@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from presieve.semantics.values import INT_RANGES
+
+T = TypeVar("T")
 
 COLUMNS = {
     "i": "int",
@@ -137,7 +139,7 @@ class Maker:
     inner: dict[str, str] = field(default_factory=dict)
     """The functions of one value that are defined inside, by the kind that they take and give."""
 
-    def _one(self, *texts: str) -> str:
+    def _one(self, *texts: T) -> T:
         return self.random.choice(texts)
 
     def names(self, kind: str) -> list[str]:
@@ -183,6 +185,7 @@ class Maker:
                 f"int(re.search('([0-9]{{1,4}})', {s} + '7').group(1))",
                 f"int(re.search('b([0-9]{{1,18}})', {s}).group(1))",
             ]
+            forms += self._counts(s)
         forms += [f"{e}[{self._one('0', '1', '-1')}]" for e in self.names("ints")]
         forms += [f"{f}({e})" for e in self.names("ints") for f in ("len", "sum", "max")]
         forms += [f"len({w} or [])" for w in self.names("texts")]
@@ -194,9 +197,35 @@ class Maker:
         if self.random.random() < 0.1:  # nothing with such a slice is read
             forms += [f"(LIMITS[{v}:3] or [0])[0]" for v in self.names("int")]
             forms += [f"len(STEPS[:{v}])" for v in self.names("int")]
+        forms += self._chosen("int", depth)
         forms += [f"LIMITS[{a} % 4]", f"(3, 1, 2)[{a}]", f"LIMITS[1:][{b} % 3]"]
         forms += [f"Kinds.doubled({a})", f"(5, {b})[{self.condition(depth - 1)}]"]
         return self.random.choice(forms)
+
+    def _of_character(self) -> str:
+        """A test of the character q."""
+        kinds = ("isdigit", "isdecimal", "isalpha", "isalnum", "isupper", "islower", "isspace")
+        members = self._one("'ab1'", "('a', 'é', ' ')", "NAMES", "' -_'")
+        tests = [f"q.{self._one(*kinds)}()", f"q in {members}", f"q not in {members}"]
+        first, second = self.random.choice(tests), self.random.choice([*tests, "q == 'a'"])
+        return self._one(first, first, f"{first} and not {second}", f"({first} or {second})")
+
+    def _counts(self, text: str) -> list[str]:
+        """How many characters of a text pass a test."""
+        test = self._of_character()
+        return [
+            f"len([q for q in {text} if {test}])",
+            f"sum(1 for q in {text} if {test})",
+            f"sum({self._of_character()} for q in {text} if {test})",
+        ]
+
+    def _chosen(self, kind: str, depth: int) -> list[str]:
+        """Of some values those that pass a test."""
+        values = [self.value(kind, depth) for _ in range(self.random.choice((1, 2, 3)))]
+        c, d = self._leaf(kind, []), self._leaf(kind, [])
+        test = self._one(f"q > {c}", f"q != {c}", f"q is not None and q < {c}", "q")
+        some = f"q for q in ({', '.join(values)},) if {test}"
+        return [f"next(({some}), {d})", f"next({some})", f"[{some}][{self._one('0', '-1', '1')}]"]
 
     def _real(self, depth: int) -> str:
         a, b, c = self.value("double", depth), self.value("double", depth), self._one(*REALS)
@@ -244,6 +273,7 @@ class Maker:
         forms += [f"re.sub(' +', {by}, {a}).strip().lower()"] * 3
         forms += [f"'{{}}-{{x}}'.format({a}, x={self._one(*PARTS)})", f"({a} or 'A').lower()"]
         forms += [f"re.search('a(b?)', {a}).group({self._one('0', '1')})", f"('-' * {k} + {a})"]
+        forms += self._joined(depth)
         if self.names("int"):
             n = self.value("int", depth)
             forms += [f"str({n})", f"('%03d' % ({n}))", f"('%s-%02d' % ({a}, {n}))"]
@@ -256,6 +286,25 @@ class Maker:
         forms += [f"Kinds.kind_of({a})", f"NAMES[len({a}) % 5]", f"NAMES[{k}:][len({a})]"]
         forms += [f"{w}[{e}]" for w in self.names("texts")]
         return self.random.choice(forms)
+
+    def _joined(self, depth: int) -> list[str]:
+        """Texts that pass a test, joined, and characters that are dropped or replaced."""
+        a, by = self.value("string", depth), self._one("' '", "'; '", "''")
+        values = [self.value("string", depth) for _ in range(self.random.choice((1, 2, 3)))]
+        test = self._one("q", "q", "q is not None", "q > 'a'", "len(q) > 1")
+        some = f"q{self._one('', '.strip()')} for q in ({', '.join(values)},) if {test}"
+        table = self._one(
+            "'ab', 'xa'", "'a', 'é', ' b'", "'', '', '-1 ]^'", "{'a': 'b', 'é': None}"
+        )
+        return [
+            f"{by}.join([{some}])",
+            f"{by}.join({some})",
+            *self._chosen("string", depth),
+            f"{a}.translate(str.maketrans({table}))",
+            f"next((q for q in NAMES[1:] if q in {a}), {by})",
+            f"''.join(q for q in {a} if {self._of_character()})",
+            *(f"{d}.strftime('%A, %b %Y')" for d in self.names("date")),
+        ]
 
     def condition(self, depth: int) -> str:
         """An expression of kind boolean."""
@@ -286,6 +335,7 @@ class Maker:
             forms += [f"Kinds.is_first({a})", f"({a} in NAMES[1:])"]
             forms += [f"({a} in ('a', 'b', ''))", f"{a}.endswith({self._one(*PARTS)})"]
             forms += [f"bool(re.{self._one('match', 'search')}({self._one(*PATTERNS)}, {a}))"]
+            forms += [f"{self._one('any', 'all')}({self._of_character()} for q in {a})"] * 2
             return self.random.choice(forms)
         forms += [f"math.{self._one('isfinite', 'isinf', 'isnan')}({a})"]
         low, high = self._leaf(kind, []), self._leaf(kind, [])
@@ -326,6 +376,8 @@ class Maker:
                 self.locals += 1
                 self.lines.append(f"{pad}v{self.locals} = {text}")
                 self.arguments = {**self.arguments, f"v{self.locals}": of}
+        if self.names("string") and self.random.random() < 0.15:
+            self._unpack(pad)
         if depth == 0 or self.random.random() < 0.3:
             self.lines.append(f"{pad}{self._end(kind)}")
             return
@@ -341,6 +393,18 @@ class Maker:
             self.arguments = before
         elif self.random.random() < 0.9:
             self.body(kind, depth - 1, indent)
+
+    def _unpack(self, pad: str) -> None:
+        """Assign the parts of a text to several variables, which fails if there are others."""
+        p = self._one(*PARTS[:-1])
+        how, count = self._one(
+            *((f"split({p})", 2), (f"split({p})", 3), (f"split({p}, 1)", 2)),
+            *((f"rsplit({p}, 1)", 2), ("split()", 2), (f"partition({p})", 3)),
+        )
+        names = [f"v{self.locals + i + 1}" for i in range(count)]
+        self.locals += count
+        self.lines.append(f"{pad}{', '.join(names)} = {self.value('string', 1)}.{how}")
+        self.arguments = {**self.arguments, **dict.fromkeys(names, "string")}
 
     def _end(self, kind: str) -> str:
         roll = self.random.random()

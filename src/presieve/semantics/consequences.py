@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 from presieve.ir.ops import app, negate, sql_conjunction, sql_disjunction
@@ -144,9 +144,14 @@ def same_truth(op: Op, computed: Term, constant: Term) -> Term | None:
     return None
 
 
+@lru_cache(maxsize=10_000)
 def _may_be(text: Term, wanted: str) -> bool:
-    """Whether a text may be this one, as far as is seen at once."""
+    """Whether a text may be this one, as far as is seen at once. It is asked again and again for
+    the parts of a text that is put together.
+    """
     match text:
+        case App(Op.ITE, (_, then, otherwise)):
+            return _may_be(then, wanted) or _may_be(otherwise, wanted)
         case Lit(_, value):
             return value == wanted
         case App(Op.TEXT_OF_INT, _):
@@ -218,6 +223,20 @@ def _infer_from_replacement(op: Op, computed: App, constant: Lit) -> Term | None
     return _contains(text, _split_at(str(constant.value), replacement))
 
 
+def _infer_from_translation(op: Op, computed: App, constant: Lit) -> Term | None:
+    """A character that takes no other one's place comes from the text, and so do several in a row,
+    unless some are dropped before.
+    """
+    text, _, new = computed.args
+    if op is not Op.SQL_EQ or not isinstance(new, Lit):
+        return None
+    parts = _split_at(str(constant.value), str(new.value))
+    match text:
+        case App(Op.TEXT_SUBSTITUTED, (whole, _, _, Lit(_, ""))):
+            return _contains(whole, "".join(parts))
+    return _contains(text, parts)
+
+
 def _split_at(wanted: str, characters: str) -> Iterable[str]:
     """Return the parts of a text between these characters, or its characters if there are none."""
     return re.split(f"[{re.escape(characters)}]", wanted) if characters else wanted
@@ -275,6 +294,18 @@ def _infer_from_count(op: Op, computed: App, constant: Lit) -> Term | None:
         Op.SQL_GT: number >= first - 1,
     }
     return app(Op.TEXT_CONTAINS, text, part_text) if enough.get(op) else None
+
+
+def _infer_from_length(op: Op, computed: App, constant: Lit) -> Term | None:
+    """A text from which parts are dropped was at least as long."""
+    number = literal_value(constant)
+    if op not in (Op.SQL_EQ, Op.SQL_GE, Op.SQL_GT) or not isinstance(number, int):
+        return None
+    match computed.args[0]:
+        case App(Op.TEXT_SUBSTITUTED, (text, _, _, Lit(_, ""))) if number + (op is Op.SQL_GT) > 0:
+            least_length = int_lit(number + (op is Op.SQL_GT))
+            return app(Op.SQL_GE, app(Op.TEXT_LENGTH, text), least_length)
+    return None
 
 
 def _infer_from_match(op: Op, computed: App, constant: Lit) -> Term | None:
@@ -352,6 +383,8 @@ _IMPLIED: dict[Op, Rule] = {
     **dict.fromkeys(_PARTS, _infer_from_part),
     Op.TEXT_SUBSTITUTED: _infer_from_replacement,
     Op.TEXT_FOUND: _infer_from_match,
+    Op.TEXT_TRANSLATE: _infer_from_translation,
+    Op.TEXT_LENGTH: _infer_from_length,
     **dict.fromkeys((Op.TEXT_COUNT, Op.TEXT_FIND, Op.TEXT_RFIND), _infer_from_count),
     Op.FLOAT_CALL: _call,
     Op.LOCAL_TIME: _local,

@@ -497,6 +497,8 @@ def _spell(text: Term, wanted: frozenset[str]) -> Term | None:
         case App(Op.SOME, (inner,)):
             spelled = _spell(inner, wanted)
             return None if spelled is None else app(Op.SOME, spelled)
+        case App(Op.ITE, (_, Lit(), Lit())):
+            return None  # there is no letter to respell
         case App(Op.ITE, (test, then, otherwise)):
             sides = [s if isinstance(s, Lit) else _spell(s, wanted) for s in (then, otherwise)]
             known_sides = [side for side in sides if side is not None]

@@ -294,7 +294,7 @@ def linear_form(term: Term) -> tuple[Var | App, int, int] | None:
             return term, 1, 0
         case App(op, _) if op in SIGNATURES:
             return term, 1, 0
-        case App(op, (x, y)) if op in _LINEAR:
+        case App(op, (x, y)) if op in LINEAR:
             turned = isinstance(x, Lit)
             if isinstance(x, Lit):
                 x, y = y, x
@@ -303,7 +303,7 @@ def linear_form(term: Term) -> tuple[Var | App, int, int] | None:
             if inner is None or not isinstance(number, int):
                 return None
             v, a, b = inner
-            match _LINEAR[op]:
+            match LINEAR[op]:
                 case Op.INT_MUL:
                     return (v, a * number, b * number) if number else None
                 case Op.INT_ADD:
@@ -312,7 +312,7 @@ def linear_form(term: Term) -> tuple[Var | App, int, int] | None:
     return None
 
 
-_LINEAR = {
+LINEAR = {
     **{op: op for op in (Op.INT_ADD, Op.INT_SUB, Op.INT_MUL)},
     Op.SQL_INT_ADD: Op.INT_ADD,
     Op.SQL_INT_SUB: Op.INT_SUB,

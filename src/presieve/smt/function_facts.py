@@ -30,7 +30,7 @@ from presieve.semantics.consequences import (
 )
 from presieve.semantics.preimages import bounds_of, preimage
 from presieve.semantics.smart_constructors import fold_constants, without_options
-from presieve.semantics.thresholds import AS_SPARK, STEPS, base_of, linear_form
+from presieve.semantics.thresholds import AS_SPARK, LINEAR, STEPS, base_of, linear_form
 from presieve.smt import floats
 from presieve.smt.encodings import Enc, OptionEnc, as_text
 from presieve.smt.floats import FloatEnc
@@ -144,14 +144,11 @@ class FunctionSymbols:
         """Collect the numbers that functions are compared with where ``a * f + b`` is compared."""
         bounds = list(islice(dict.fromkeys(_integers_compared(terms)), _FEW))
         for node in subterms(*terms):
-            line = None if _is_function(node) else linear_form(node)
-            if line is None or not _is_function(line[0]):
-                continue
-            function, a, b = line
-            compared = self._compared.setdefault(without_options(function), {})
-            for bound in bounds:
-                for number in ((bound - b) // a, (bound - b) // a + 1):
-                    compared.setdefault(int_lit(number))
+            for function, a, b in _lines(node):
+                compared = self._compared.setdefault(without_options(function), {})
+                for bound in bounds:
+                    for number in ((bound - b) // a, (bound - b) // a + 1):
+                        compared.setdefault(int_lit(number))
 
     def _note_functions(self, terms: Sequence[Term]) -> None:
         inner = _inside_of_steps(terms)
@@ -200,6 +197,30 @@ class FunctionSymbols:
         if bounded:
             facts.append(floats.in_range(value.value))
         return value, [f"(assert {text})" for text in facts]
+
+
+def _lines(node: Term) -> Iterator[tuple[Term, int, int]]:
+    """Yield integer arithmetic as ``a * f + b`` for a function f, for each of the constants that
+    conditions choose.
+    """
+    is_arithmetic = isinstance(node, App) and node.op in LINEAR
+    for term in islice(_choices_made(node), _FEW) if is_arithmetic else ():
+        line = linear_form(term)
+        if line is not None and _is_function(line[0]):
+            yield line
+
+
+def _choices_made(node: Term) -> Iterator[Term]:
+    """Yield the integer arithmetic of a term with each choice made both ways."""
+    match node:
+        case App(Op.ITE, (_, then, otherwise)):
+            yield from _choices_made(then)
+            yield from _choices_made(otherwise)
+        case App(op, (x, y)) if op in LINEAR:
+            for left in _choices_made(x):
+                yield from (app(op, left, right) for right in _choices_made(y))
+        case _:
+            yield node
 
 
 def _inside_of_steps(terms: Sequence[Term]) -> set[Term]:

@@ -30,6 +30,7 @@ from presieve.lift.models import registry
 from presieve.lift.models.builtins import (
     builtin_functions,
     calendar,
+    character_tables,
     chosen_characters,
     class_tests,
     composite_values,
@@ -74,6 +75,7 @@ from presieve.lift.values.symbolic import (
 MODELS = (
     *(
         calendar,
+        character_tables,
         class_tests,
         composite_values,
         comprehensions,

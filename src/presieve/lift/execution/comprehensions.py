@@ -13,20 +13,30 @@ from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, STRING
 from presieve.ir.terms import FALSE, TRUE, Term, int_lit
+from presieve.lift.execution.growing_lists import append_item
 from presieve.lift.execution.heap import box_contents
 from presieve.lift.execution.inlining import is_own, settled_branch
-from presieve.lift.execution.state import Comparison, Flow, ModelCall, Operation, SymbolicMachine
+from presieve.lift.execution.state import (
+    Comparison,
+    Flow,
+    ModelCall,
+    Operation,
+    SymbolicMachine,
+    merge_choices,
+)
 from presieve.lift.execution.unrolling import MOST, elements
-from presieve.lift.models.builtins import composite_values
+from presieve.lift.models.builtins import chosen_characters, composite_values
 from presieve.lift.models.builtins.arithmetic import binary, number
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
 from presieve.lift.models.builtins.plain_calls import is_builtin, only_parameter
 from presieve.lift.models.registry import function
 from presieve.lift.python.names import is_function
-from presieve.lift.values.join_values import merge
+from presieve.lift.values.join_values import as_growing, merge
 from presieve.lift.values.symbolic import (
     LITERAL,
+    NONE,
     DictV,
+    GrowingV,
     Known,
     ListV,
     PerhapsV,
@@ -117,27 +127,48 @@ class _Rounds:
 
 
 def comprehension(m: SymbolicMachine, node: ast.ListComp | ast.DictComp, flow: Flow) -> Value:
-    """Return a list, or a dict with strings for keys, whose size does not depend on the row."""
-    items: list[Value] = []
+    """Return a list, or a dict with strings for keys whose size does not depend on the row."""
+    listed: ListV | GrowingV = ListV(())
     keys: dict[str, Value] = {}
     rounds = _Rounds(m, node.generators, flow)
     for path, reached in rounds:
-        if reached != TRUE:
-            reason = "how many items a comprehension has depends on the row"
-            raise DeclineSignal("unsupported-expression", reason)
         if isinstance(node, ast.ListComp):
-            items.append(m.evaluate(node.elt, path))
-        else:
+            item = m.evaluate(node.elt, path)
+            if reached == TRUE and isinstance(listed, ListV):
+                listed = ListV((*listed.items, item))
+            else:
+                listed = _append(as_growing(listed), reached, m.force(item, path))
+        elif reached == TRUE:
             key = _string_key(m.evaluate(node.key, path))
             keys[key] = m.evaluate(node.value, path)
+        else:
+            reason = "how many items a dict has depends on the row"
+            raise DeclineSignal("unsupported-expression", reason)
         rounds.settle(path, node)
-        flow.facts |= path.facts
-        if path.ended:
-            flow.ended = True
-            break
+        if reached == TRUE:
+            flow.facts |= path.facts
+            if path.ended:
+                flow.ended = True
+                break
     if isinstance(node, ast.ListComp):
-        return ListV(tuple(items))
+        return listed
     return DictV(tuple(keys), tuple(keys.values()))
+
+
+_MOST_OPTIONAL = 12
+"""Maximum number of items of a list whose length depends on the row: the place of each depends on
+all before it.
+"""
+
+
+def _append(growing: GrowingV, reached: Term, item: Value) -> GrowingV:
+    """Append an item that is in the list if the condition holds."""
+    if len(growing.items) + len(growing.pending) >= _MOST_OPTIONAL:
+        reason = "how many items a comprehension has depends on the row, and there may be many"
+        raise DeclineSignal("unsupported-expression", reason)
+    longer = merge(reached, append_item(growing, item), growing)
+    assert isinstance(longer, GrowingV)
+    return longer
 
 
 READING_AT_ONCE = frozenset(
@@ -211,6 +242,9 @@ def reduction(call: ModelCall) -> Value | None:
     m, flow, name, _, _, node = call
     if name in EXTREMES and len(node.args) != 1:
         return None  # of several values
+    of_characters = None if name in EXTREMES else chosen_characters.reduce_characters(call)
+    if of_characters is not None:
+        return of_characters
     of_array = _over_array(call) if len(node.args) == 1 and not node.keywords else None
     if of_array is not None:
         return of_array
@@ -248,6 +282,37 @@ def reduction(call: ModelCall) -> Value | None:
         return total
     any_hit = or_(*hits)
     return boolean(flow.decide(any_hit if name == "any" else negate(any_hit)))
+
+
+@function("builtins.len", unevaluated=True)
+def length_of_choice(call: ModelCall) -> Value | None:
+    """``len([c for c in text if c.isdigit()])``."""
+    return chosen_characters.reduce_characters(call)
+
+
+@function("builtins.next", unevaluated=True)
+def first_item(call: ModelCall) -> Value | None:
+    """``next((x for x in xs if test), default)``; StopIteration if there is none."""
+    m, flow, node = call.m, call.flow, call.node
+    if node.keywords or not 1 <= len(node.args) <= 2:
+        return None
+    generator, *defaults = node.args
+    if not isinstance(generator, ast.GeneratorExp):
+        return None
+    default = m.force(m.evaluate(defaults[0], flow), flow) if defaults else None
+    rounds = _Rounds(m, generator.generators, flow)
+    reached_items: list[tuple[Term, Value]] = []
+    for path, reached in rounds:
+        reached_items.append((reached, m.force(m.evaluate(generator.elt, path), path)))
+        rounds.settle(path, node)
+        rounds.over.append(reached)
+        if reached == TRUE:
+            break
+    if default is None:
+        m.fail(flow, negate(or_(*(reached for reached, _ in reached_items))), StopIteration)
+        default = reached_items.pop()[1] if reached_items else NONE
+    items = [item for _, item in reached_items]
+    return merge_choices([reached for reached, _ in reached_items], [*items, default], merge)
 
 
 def _over_array(call: ModelCall) -> Value | None:

@@ -44,7 +44,7 @@ from presieve.lift.execution.state import (
     Operation,
     SymbolicMachine,
 )
-from presieve.lift.models.builtins import lists, user_records
+from presieve.lift.models.builtins import lists, strings, user_records
 from presieve.lift.models.pandas import assign
 from presieve.lift.python.names import MODULES, as_constant, module, names_of
 from presieve.lift.python.shipped import is_plain_error
@@ -57,6 +57,7 @@ from presieve.lift.values.symbolic import (
     CAUGHT,
     NONE,
     ColumnV,
+    FindingsV,
     GrowingV,
     IndexV,
     KeyV,
@@ -67,6 +68,7 @@ from presieve.lift.values.symbolic import (
     RowV,
     Scalar,
     SetV,
+    SplitV,
     TupleV,
     Unbound,
     Value,
@@ -320,7 +322,7 @@ def bind(m: SymbolicMachine, target: ast.expr, value: Value, flow: Flow) -> None
                 container = evaluate(m, owner, flow)
                 store(m, flow, Item(container, evaluate(m, index, flow), value))
             case ast.Tuple(targets) | ast.List(targets):
-                items = _unpack(m, value, flow)
+                items = _unpack(m, value, flow, len(targets))
                 if any(isinstance(t, ast.Starred) for t in targets):
                     raise DeclineSignal("unsupported-statement", "unpacking with *")
                 if len(targets) != len(items):
@@ -335,10 +337,15 @@ def bind(m: SymbolicMachine, target: ast.expr, value: Value, flow: Flow) -> None
                 raise DeclineSignal("unsupported-statement", "this kind of assignment")
 
 
-def _unpack(m: SymbolicMachine, value: Value, flow: Flow) -> tuple[Value, ...]:
+def _unpack(m: SymbolicMachine, value: Value, flow: Flow, count: int) -> tuple[Value, ...]:
+    """Return the items of a value that is assigned to so many variables."""
     match flow.dereference(value):
         case contents if is_tagged(contents):
             pass
+        case (SplitV() | FindingsV()) as parts:
+            read = strings.unpack(m, flow, parts, count)
+            if read is not None:
+                return read
         case TupleV(items) | ListV(items):
             return items
         case contents if (outer := outer_containers.items_of(m, contents)) is not None:

@@ -140,6 +140,7 @@ def call_method(
     name = node.func.attr
     is_of_class = owner is dict and name == "fromkeys"
     is_of_class |= is_calendar(owner) and name == "fromisoformat"
+    is_of_class |= owner is str and name == "maketrans"
     if any(type(v) not in PLAIN_TYPES for v in values):
         raise decline_undecided(node)
     if is_of_class and not any(type(v) in SET_TYPES for v in values):

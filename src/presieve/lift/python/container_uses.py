@@ -37,7 +37,7 @@ _READING_CALLS = frozenset(
     [
         *("isin", "map", "replace", "fillna", "dropna", "rename", "astype", "reindex", "drop"),
         *("agg", "aggregate", "groupby", "sort_values", "drop_duplicates", "set_index", "merge"),
-        *("DataFrame", "Series", "join", *_BISECT),
+        *("DataFrame", "Series", "join", "translate", *_BISECT),
     ]
 )
 """Methods of tables, columns and texts, and functions of modules, which only read what they are

@@ -176,6 +176,7 @@ def member(owner: Known, name: str, zone: Zone) -> Value | None:
     tables = (getattr(module("pyarrow"), c, None) for c in ("Table", "RecordBatch"))
     loaded = (*(module(m) for m in MODULES), *tables, dt.date, dt.datetime)
     is_loaded = any(owner.target is k for k in loaded if k is not None)
+    is_loaded |= owner.target is str and name == "maketrans"
     if not is_loaded or not hasattr(owner.target, name):
         return None
     target_value = getattr(owner.target, name)
@@ -226,7 +227,9 @@ def is_function(value: Known, *paths: str) -> bool:
             # A replacement that somebody has put there comes from another package.
             package = path.split(".")[0]
             home = actual.__self__ if _is_of_class(actual) else actual
-            return str(getattr(home, "__module__", package)).split(".")[0] == package
+            # A static method of a built-in class names no module.
+            named = getattr(home, "__module__", None) or package
+            return str(named).split(".")[0] == package
     return False
 
 

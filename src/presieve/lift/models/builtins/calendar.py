@@ -14,7 +14,7 @@ from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMa
 from presieve.lift.models.builtins.written_texts import concatenate_texts
 from presieve.lift.models.registry import function, method
 from presieve.lift.values.symbolic import DaysV, Known, Scalar, Value, constant_of
-from presieve.semantics.smart_constructors import apply_function, fold_constants, or_
+from presieve.semantics.smart_constructors import apply_function, fold_constants, ite, or_
 
 _OF_DATES = {"year": Op.DATE_YEAR, "month": Op.DATE_MONTH, "day": Op.DATE_DAY}
 _OF_CLOCKS = {"hour": Op.CLOCK_HOUR, "minute": Op.CLOCK_MINUTE, "second": Op.CLOCK_SECOND}
@@ -70,14 +70,16 @@ def date_of(call: ModelCall, value: Scalar) -> Scalar | None:
 
 @method(Scalar, "strftime", arguments=1, owner=_is_time)
 def format_time(call: ModelCall, value: Scalar) -> Scalar | None:
-    """``d.strftime(form)`` of years, months, days, hours, minutes and seconds as numbers."""
+    """``d.strftime(form)`` of years, months, days, hours, minutes and seconds as numbers, and of
+    the English names of days and months.
+    """
     form = constant_of(call.args[0], STRING)
     if not isinstance(form, str):
         return None
     time = call.m.scalar(call.flow, value, AttributeError).term
     text: Scalar = Scalar(string_lit(""))
-    for sign, other in re.findall(r"%(.)|([^%]+)", form, re.DOTALL):
-        part = Scalar(string_lit(other)) if other else _number_as_text(time, sign)
+    for sign, other in re.findall(r"%(.)|([^%]+)", form.replace("%F", "%Y-%m-%d"), re.DOTALL):
+        part = Scalar(string_lit(other)) if other else _part_as_text(time, sign)
         if part is None:
             return None
         text = concatenate_texts(text, part)
@@ -91,7 +93,7 @@ def iso_format(call: ModelCall, value: Scalar) -> Scalar | None:
         return None
     day = call.m.scalar(call.flow, value, AttributeError).term
     year = _digits(apply_function(Op.DATE_YEAR, day), 4)
-    parts = [year, *(_number_as_text(day, sign) for sign in "md")]
+    parts = [year, *(_part_as_text(day, sign) for sign in "md")]
     text = Scalar(string_lit(""))
     for number, part in enumerate(p for p in parts if p is not None):
         before = concatenate_texts(text, Scalar(string_lit("-"))) if number else text
@@ -99,8 +101,10 @@ def iso_format(call: ModelCall, value: Scalar) -> Scalar | None:
     return text
 
 
-def _number_as_text(time: Term, sign: str) -> Scalar | None:
+def _part_as_text(time: Term, sign: str) -> Scalar | None:
     """Return what ``%Y`` and the like stand for; None if that is not known."""
+    if sign in _NAMES:
+        return _name(time, sign)
     if sign == "Y":
         year = apply_function(Op.DATE_YEAR, _day(time))
         return _digits(year, 4) if _PADS else Scalar(apply_function(Op.TEXT_OF_INT, year))
@@ -112,6 +116,27 @@ def _number_as_text(time: Term, sign: str) -> Scalar | None:
     if time.sort == DATE:
         return Scalar(string_lit("00"))
     return _digits(apply_function(_OF_DAY[sign], time), 2)
+
+
+_NAMES = {"A": (Op.DATE_WEEKDAY, 0), "B": (Op.DATE_MONTH, 1)}
+_NAMES |= {"a": _NAMES["A"], "b": _NAMES["B"]}
+"""The functions that number the names of days and months, and the number of the first."""
+
+
+def _name(time: Term, sign: str) -> Scalar | None:
+    """Return the name of a day or month. None if this process has names of another language; so
+    might modules that workers import. Python starts with English ones, wherever it runs.
+    """
+    op, first = _NAMES[sign]
+    days = [dt.date(2024, 1, 1 + i) if first == 0 else dt.date(2024, 1 + i, 1) for i in range(12)]
+    names = [day.strftime(f"%{sign}") for day in days][: 7 if first == 0 else 12]
+    number = apply_function(op, _day(time))
+    if names[0] != {"A": "Monday", "a": "Mon", "B": "January", "b": "Jan"}[sign]:
+        return None
+    chosen: Term = string_lit(names[-1])
+    for i, name in reversed(list(enumerate(names[:-1], first))):
+        chosen = ite(app(Op.PY_EQ, number, int_lit(i)), string_lit(name), chosen)
+    return Scalar(chosen)
 
 
 def _digits(number: Term, width: int) -> Scalar:

@@ -9,21 +9,24 @@ reference, "Text Sequence Type".
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from functools import partial
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import INT, STRING
+from presieve.ir.sorts import INT, STRING, Option
 from presieve.ir.terms import TRUE, App, Lit, Op, Term, int_lit, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMachine
 from presieve.lift.models.builtins import composite_values
 from presieve.lift.models.builtins.comparisons import boolean
-from presieve.lift.models.builtins.regular_expressions import words_of
+from presieve.lift.models.builtins.regular_expressions import count_findings, word_at, words_of
 from presieve.lift.models.builtins.written_texts import concatenate_texts, fill_fields, fill_form
 from presieve.lift.models.registry import ANY, method
 from presieve.lift.python.names import as_constant
+from presieve.lift.values.join_values import settle_items
 from presieve.lift.values.symbolic import (
     FindingsV,
+    GrowingV,
     ListV,
     Scalar,
     SplitV,
@@ -37,6 +40,8 @@ from presieve.semantics.preimages import of_arguments, spell_as, two_valued
 from presieve.semantics.smart_constructors import (
     apply_function,
     fold_constants,
+    get,
+    is_none,
     ite,
     or_,
 )
@@ -311,6 +316,32 @@ def part_at(m: SymbolicMachine, flow: Flow, parts: SplitV, key: Value) -> Scalar
     return _apply(Op.TEXT_PART, parts.text, parts.separator, int_lit(place))
 
 
+def unpack(
+    m: SymbolicMachine, flow: Flow, parts: SplitV | FindingsV, count: int
+) -> tuple[Value, ...] | None:
+    """Return the parts or words of a text that are assigned to so many variables; ValueError if
+    there are more or fewer. None if their number is not known.
+    """
+    if isinstance(parts, FindingsV):
+        other = negate(app(Op.PY_EQ, count_findings(parts), int_lit(count)))
+        m.fail(flow, of_arguments(other), ValueError)
+        words = tuple(word_at(m, flow, parts, i) for i in range(count))
+        return None if None in words else tuple(w for w in words if w is not None)
+    if parts.once and count <= _MOST_OF_TWO:
+        cut = apply_function(Op.TEXT_CONTAINS, parts.text, parts.separator)
+        m.fail(flow, negate(cut) if count == _MOST_OF_TWO else cut, ValueError)
+    elif parts.counted:
+        number = app(Op.TEXT_COUNT, parts.text, parts.separator)
+        other = negate(app(Op.PY_EQ, number, int_lit(count - 1)))
+        m.fail(flow, of_arguments(other), ValueError)
+    else:
+        return None
+    return tuple(part_at(m, flow, parts, Scalar(int_lit(i))) for i in range(count))
+
+
+_MOST_OF_TWO = 2
+
+
 def _part_of_two(m: SymbolicMachine, flow: Flow, parts: SplitV, place: int) -> Scalar:
     """Return a part of a text that is cut once, or not at all."""
     cut = apply_function(Op.TEXT_CONTAINS, parts.text, parts.separator)
@@ -345,6 +376,8 @@ def join_texts(call: ModelCall, text: Scalar) -> Value | None:
     array = m.force(call.args[0], flow)
     if composite_values.is_composite(array):
         return composite_values.join(m, flow, text, array)
+    if isinstance(of, GrowingV) and of.kind != "heap":
+        return _join_optional(m.scalar(flow, text, None), settle_items(of).items)
     if not isinstance(of, ListV | TupleV):
         return None
     parts = [m.scalar(flow, i, None) for i in of.items]
@@ -356,6 +389,32 @@ def join_texts(call: ModelCall, text: Scalar) -> Value | None:
         before = concatenate_texts(joined_text, between) if number else joined_text
         joined_text = concatenate_texts(before, part)
     return joined_text
+
+
+def _join_optional(between: Scalar, items: Sequence[Value]) -> Scalar | None:
+    """Join items of which each is None where it is missing, with all after it."""
+    joined_text = Scalar(string_lit(""))
+    for number, item in enumerate(items):
+        if not isinstance(item, Scalar) or item.base != STRING:
+            return None
+        added = _with_text_before(between if number else Scalar(string_lit("")), item.term)
+        joined_text = concatenate_texts(joined_text, Scalar(added))
+    return joined_text
+
+
+def _with_text_before(text: Scalar, item: Term) -> Term:
+    """Return a text and an item; nothing where the item is missing."""
+    match item:
+        case App(Op.ITE, (test, then, otherwise)):
+            sides = (_with_text_before(text, side) for side in (then, otherwise))
+            return ite(test, *sides)
+        case Lit(_, None):
+            return string_lit("")
+        case App(Op.SOME, (inner,)):
+            return concatenate_texts(text, Scalar(inner)).term
+    there = concatenate_texts(text, Scalar(get(item))).term
+    is_optional = isinstance(item.sort, Option)
+    return ite(is_none(item), string_lit(""), there) if is_optional else there
 
 
 def sum_of(operation: Operation) -> Scalar | None:

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trusted. Tables of characters: ``str.maketrans`` and ``str.translate``.
+
+Source: CPython, ``Objects/unicodeobject.c`` (``unicode_maketrans_impl``,
+``_PyUnicode_TranslateCharmap``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from presieve.ir.sorts import STRING
+from presieve.ir.terms import Op, string_lit
+from presieve.lift.execution.state import ModelCall
+from presieve.lift.models.builtins.strings import text_method
+from presieve.lift.models.registry import function
+from presieve.lift.values.symbolic import DictV, Known, NoneV, Scalar, Value, constant_of
+from presieve.semantics.smart_constructors import apply_function, substitute_matches
+
+
+@function("builtins.str.maketrans", arguments=range(1, 4))
+def make_table(call: ModelCall) -> Value | None:
+    """``str.maketrans("ab", "xy", "-")`` of constants."""
+    make: Callable[..., object] = str.maketrans
+    arguments: list[object] = [constant_of(a, STRING) for a in call.args]
+    if len(arguments) == 1:
+        arguments = [_constant_dict(call.flow.dereference(call.args[0]))]
+    if None in arguments:
+        return None
+    try:
+        return Known(call.name, make(*arguments))
+    except (TypeError, ValueError) as error:
+        raise call.decline("always-raises", f"maketrans() raises: {error}") from error
+
+
+def _constant_dict(value: Value) -> Mapping[Any, object] | None:
+    """Return a dict of constants, some of which may be None."""
+    if isinstance(value, Known):
+        return value.target if type(value.target) is dict else None
+    if not isinstance(value, DictV):
+        return None
+    items = {n: constant_of(i, STRING) for n, i in zip(value.names, value.items, strict=True)}
+    missing = {n for n, i in zip(value.names, value.items, strict=True) if isinstance(i, NoneV)}
+    return items if all(i is not None or n in missing for n, i in items.items()) else None
+
+
+@text_method("translate", arguments=1)
+def translate(call: ModelCall, text: Scalar) -> Value | None:
+    """``text.translate(table)`` of a constant table that drops characters, or replaces each by
+    another one.
+    """
+    table = call.args[0].target if isinstance(call.args[0], Known) else None
+    if not isinstance(table, dict) or type(table) is not dict:
+        return None
+    by_character = {chr(k): v for k, v in table.items() if type(k) is int}
+    others = {k: chr(v) if type(v) is int else v for k, v in by_character.items() if v is not None}
+    if len(by_character) < len(table) or any(
+        type(v) is not str or len(v) != 1 for v in others.values()
+    ):
+        return None
+    term = call.m.scalar(call.flow, text, AttributeError).term
+    dropped = "".join(re.escape(k) for k, v in by_character.items() if v is None)
+    if dropped:
+        term = substitute_matches(term, f"[{dropped}]", 0, "")
+    if not others:
+        return Scalar(term)
+    letters, new = string_lit("".join(others)), string_lit("".join(others.values()))
+    return Scalar(apply_function(Op.TEXT_TRANSLATE, term, letters, new))
