@@ -127,6 +127,9 @@ def _bind_parameters(a: Analysis, s: AnalysisState) -> None:
     declared = parameters(request.function)
     if request.receiver is not None and declared:
         s.env[declared.pop(0).name] = of_object(a, s, request.receiver, "self")
+    for name, value in request.named.items():
+        s.env[name] = of_object(a, s, value, name)
+    declared = [p for p in declared if p.name not in request.named]
     kinds = {p.kind: p.name for p in declared}
     names = [p.name for p in declared if p.kind not in _REST]
     values = _bind_arguments(a, s, names)

@@ -55,7 +55,8 @@ class AnalysisRequest:
     the last, only effects are asked for. ``columns`` are those of its table, in order, ``keys`` the
     grouping columns in the key's order. ``beside`` holds the columns of a second table
     (``cogroup``) and the names of its grouping columns. ``types`` are Spark's types of columns, as
-    far as they are known. ``receiver``: the object whose bound method the function is.
+    far as they are known. ``receiver``: the object whose bound method the function is. ``named``:
+    the arguments that it is always called with.
     """
 
     function: FunctionType
@@ -65,6 +66,7 @@ class AnalysisRequest:
     beside: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     types: Mapping[str, str] = field(default_factory=dict)
     receiver: object = None
+    named: Mapping[str, object] = field(default_factory=dict)
 
     def as_text(self, keys: frozenset[str]) -> frozenset[str]:
         """What ``str(key)`` holds: the key itself if it is a text, and not missing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import FunctionType, NoneType
 
@@ -45,11 +45,12 @@ from presieve.lift.forms import (
 )
 from presieve.lift.models.builtins.sets import UntrackedSignal
 from presieve.lift.obstacles import MOST, line_of, obstacles
-from presieve.lift.python.names import parameters
+from presieve.lift.python.names import as_constant, parameters
 from presieve.lift.python.positions import definition_of
-from presieve.lift.python.receivers import split_receiver
+from presieve.lift.python.receivers import BoundFunction, split_receiver
 from presieve.lift.python.shipped import BY_REFERENCE, function_source, read_as_on_driver
 from presieve.lift.python.source import FunctionSource
+from presieve.lift.python.zones import Zone
 from presieve.lift.reason_words import add_advice
 from presieve.lift.values.arrow_values import ArrowColumnV, ArrowKeyV, BatchV
 from presieve.lift.values.columns import NARROW, Nulls
@@ -236,10 +237,9 @@ def _lift(attempt: LiftAttempt) -> Lifted:
         form = RowClass()
     if isinstance(form, StateClass | RowFunction | ColumnsFunction):
         request = replace(request, pure=())
-    receiver = None
-    if isinstance(form, RowFunction):
-        obj, receiver = split_receiver(obj)
-    attempt = replace(attempt, obj=obj, form=form, request=request, receiver=receiver)
+    bound = split_receiver(obj) if isinstance(form, RowFunction) else BoundFunction(obj)
+    attempt = replace(attempt, obj=bound.function, form=form, request=request)
+    attempt = replace(attempt, receiver=bound.receiver, named=bound.named)
     return _ENTRIES[type(form)](attempt)
 
 
@@ -302,9 +302,12 @@ def _row_form(attempt: LiftAttempt, function: FunctionType, source: FunctionSour
         # A wrapper takes the arguments of what it wraps.
         taken = list(inspect.signature(function).parameters.values())
         own = taken[1:] if attempt.receiver is not None else taken
+        own = [p for p in own if p.name not in attempt.named]
         form = replace(form, columns=_columns_of(own, source, request))
     if not form.columns:
-        required = [p for p in _positional(function) if p.default is p.empty]
+        required = [
+            p for p in _positional(function) if p.default is p.empty and p.name not in attempt.named
+        ]
         form = replace(form, columns=_columns_of(required, source, request))
     check_row_columns(form, request)
     return form
@@ -410,6 +413,9 @@ def _row_inputs(
     """Return the value of each parameter of a function of single values, which may be bound to an
     object, or take any number of arguments.
     """
+    if attempt.named:
+        unnamed = _row_inputs(replace(attempt, named={}), function, form, source)
+        return {**unnamed, **_named_inputs(attempt, function, unnamed)}
     declared = parameters(function)
     owner = declared[0].name if attempt.receiver is not None and declared else None
     rest = {p.kind: p.name for p in declared}
@@ -426,6 +432,23 @@ def _row_inputs(
         if kind in rest:
             taken[rest[kind]] = TupleV(others) if value is None else value
     return taken if owner is None else {owner: SelfV(attempt.receiver), **taken}
+
+
+def _named_inputs(
+    attempt: LiftAttempt, function: FunctionType, others: Mapping[str, Value]
+) -> dict[str, Value]:
+    """Return the value of each argument that the function is always called with by name. Declines
+    a call that Python would refuse.
+    """
+    by_position = inspect.Parameter.POSITIONAL_ONLY
+    names = {
+        p.name for p in parameters(function) if p.kind is not by_position and p.kind not in _REST
+    }
+    if not attempt.named.keys() <= names or attempt.named.keys() & others.keys():
+        reason = f"{function.__name__} is called with other arguments than it takes"
+        raise DeclineSignal("always-raises", reason)
+    zone = Zone(attempt.request.timezone)
+    return {name: as_constant(value, name, zone) for name, value in attempt.named.items()}
 
 
 _REST: dict[inspect._ParameterKind, Value | None] = {

@@ -184,10 +184,10 @@ class _Functions(Struct, frozen=True):
         Raises :class:`DeclineSignal`.
         """
         loaded = self._load(call)
-        function, receiver = split_receiver(loaded)
+        function, receiver, named = split_receiver(loaded)
         if call.whole or not isinstance(function, FunctionType):
             raise DeclineSignal("not-a-function", f"{call.name} is not a function of single values")
-        request = DataflowRequest(function, "row", (), receiver=receiver)
+        request = DataflowRequest(function, "row", (), receiver=receiver, named=named)
         answer, effects = dataflow(request), self.setting.effects
         if answer.find_missed_effects(effects):
             raise DeclineSignal("impure-io", f"{call.name} may do more than give a value")

@@ -105,7 +105,7 @@ class _Reader:
 
     def read_arguments(self) -> ColumnUse:
         """Return what the call reads of its arguments."""
-        function, receiver = self.loaded
+        function, receiver, _ = self.loaded
         by_id = {a.id: a for a in self.boundary.inputs}
         arguments = tuple(by_id[i] for i in self.call.arguments)
         unread: Set[int] = set()
@@ -157,7 +157,7 @@ class _Reader:
         names = [a.name for a in columns]
         if not names or len(set(names)) < len(names):
             return None
-        function, receiver = self.loaded
+        function, receiver, _ = self.loaded
         if isinstance(function, FunctionType):
             at_function = at + (receiver is not None)
             read = fields_read(function, at_function, names, is_table=self.call.whole)

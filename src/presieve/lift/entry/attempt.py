@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct, field
 
 from presieve.ir.fold import Fold
@@ -17,7 +19,7 @@ from presieve.records import replace
 class LiftAttempt(Struct, frozen=True):
     """An object, its form (None: find out) and the request; ``tracked`` are the constants that sets
     and dicts distinguish, and ``holes`` the obstacles that are passed over. ``receiver``: the
-    object whose bound method it is.
+    object whose bound method it is. ``named``: the arguments that it is always called with.
     """
 
     obj: object
@@ -27,6 +29,7 @@ class LiftAttempt(Struct, frozen=True):
     nulls: Nulls = field(default_factory=Nulls)
     holes: Holes | None = None
     receiver: object = None
+    named: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def row_form(self) -> RowFunction:
