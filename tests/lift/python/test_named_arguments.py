@@ -70,7 +70,7 @@ def takes_two(x: Any, y: Any, least: Any = 3) -> Any:
     ("function", "schema"),
     [
         (partial(grade, 10), "x int"),
-        (partial(grade, least=10, **{"most": 11}), "x int"),
+        (partial(grade, least=10, most=11), "x int"),  # type: ignore[call-arg]
         (partial(takes_two, y=1), "x int, y int"),
         (partial(takes_two, least=1), "x int, y int, z int"),
         (partial(len), "x string"),
