@@ -84,6 +84,8 @@ def _numbers(*roles: Role, unread: bool = False) -> frozenset[int]:
 
 SCALAR = _numbers(Role.ROW)
 """Functions of a row that are read."""
+BY_VALUE = frozenset(t.number for t in _ALL if t.number in SCALAR and not t.whole)
+"""Functions of a row that are read and get its values, not columns."""
 ROWWISE = _numbers(Role.ROW, unread=True)
 """All that give one value for each row."""
 AGGREGATES = _numbers(Role.AGGREGATE)

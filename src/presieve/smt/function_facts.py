@@ -84,6 +84,10 @@ CALCULATED: dict[Op, Callable[[Enc, Sequence[Term]], str]] = {
 """Functions of integers that the solver can calculate; dates and times are integers, too."""
 
 
+_OF_PATTERNS = (Op.TEXT_MATCHES, Op.TEXT_SUBSTITUTED, Op.TEXT_GROUP, Op.TEXT_FOUND)
+"""Functions whose first parameter is a regular expression."""
+
+
 class FunctionSymbols:
     """The functions of one script. ``facts`` hold for each function, whatever its arguments are:
     conditions of sort Bool.
@@ -133,9 +137,14 @@ class FunctionSymbols:
         self._note_functions(facts)
 
     def _note(self, terms: Sequence[Term]) -> None:
-        """Collect the functions and literals that occur in the terms of the script."""
-        for node in subterms(*terms):
-            if isinstance(node, Lit) and node.value is not None:
+        """Collect the functions and literals that occur in the terms of the script. A pattern is no
+        value, and the patterns of kinds of characters are long.
+        """
+        nodes = list(subterms(*terms))
+        matchers = [n for n in nodes if isinstance(n, App) and n.op in _OF_PATTERNS]
+        patterns = {n.args[1] for n in matchers}
+        for node in nodes:
+            if isinstance(node, Lit) and node.value is not None and node not in patterns:
                 plain = Lit(strip(node.sort), node.value)
                 self._literals.setdefault(plain.sort, {}).setdefault(plain)
         self._note_functions(terms)

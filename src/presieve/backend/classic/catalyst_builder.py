@@ -13,6 +13,7 @@ from presieve.backend.classic.py4j_errors import (
     java_class,
     java_constant,
     java_method,
+    java_module,
     translate_errors,
 )
 from presieve.backend.gateway import Handle
@@ -92,6 +93,13 @@ class Parts:
         if field["metadata"]:
             metadata = java_method(self.plans.jvm, "scala.Option", "apply")(attribute.metadata())
         return self._alias(expression, field["name"], attribute.exprId(), none, metadata, none)
+
+    @translate_errors
+    def cast_to_double(self, expression: Handle) -> Handle:
+        """Cast a float, which a double holds exactly."""
+        cast = java_class(self.plans.jvm, f"{_EXPRESSIONS}.Cast")
+        double = java_module(self.plans.jvm, "org.apache.spark.sql.types.DoubleType")
+        return cast(expression, double, self._none)
 
     @translate_errors
     def attribute(self, alias: Handle) -> Handle:

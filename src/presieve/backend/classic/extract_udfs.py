@@ -24,6 +24,7 @@ from presieve.backend.catalyst.trees import (
     ATTRIBUTE,
     EXPRESSIONS,
     LITERAL,
+    JsonNode,
     Node,
     Tree,
     is_attribute,
@@ -33,8 +34,8 @@ from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.effects.may_raise import trees
 from presieve.backend.gateway import Handle
 from presieve.errors import DeclineSignal
-from presieve.lift.evaluation_types import SCALAR
-from presieve.sql.expressions import composites
+from presieve.lift.evaluation_types import BY_VALUE, SCALAR
+from presieve.sql.expressions import basics, composites
 from presieve.sql.expressions.catalogue import find_entry
 from presieve.sql.expressions.raising import can_raise
 
@@ -89,8 +90,16 @@ def _has_inner_call(tree: Tree, column: bool) -> bool:
     inner = tree[1:] if column and tree[0]["class"] == ALIAS else tree
     plain = column and inner and inner[0]["class"] == _CALL
     if plain and all(n["class"] == ATTRIBUTE for n in inner[1:]):
-        return False
+        return any(_is_widened(inner[0], n) for n in inner[1:])
     return any(n["class"] == _CALL for n in inner)
+
+
+def _is_widened(call: JsonNode, argument: JsonNode) -> bool:
+    """Whether an argument becomes a double. A scalar UDF gets a Python float of the same value for
+    both (pickled, and by Arrow, on all versions); one of pandas gets a column of another type.
+    """
+    is_float = argument["class"] == ATTRIBUTE and argument["dataType"] == "float"
+    return is_float and call["evalType"] in BY_VALUE
 
 
 def separate_calls(parts: Parts, root: Handle, paths: Mapping[tuple[int, ...], str]) -> Handle:
@@ -136,7 +145,7 @@ def changed_at(
 def _separate(parts: Parts, node: Handle, child: Handle, kind: str) -> Handle:
     output = parts.output(child)
     names = {str(tree_of(parts, a)[0]["name"]).upper().lower() for a in output}
-    expressions = parts.plans.expressions(node)
+    expressions = [_with_doubles(parts, e) for e in parts.plans.expressions(node)]
     inside = kind != PROJECT
     while calls := distinct(
         parts, [c for e in expressions for c in _innermost_calls(parts, e, inside)]
@@ -152,6 +161,23 @@ def _separate(parts: Parts, node: Handle, child: Handle, kind: str) -> Handle:
         expressions = [replace_expressions(parts, e, known_columns) for e in expressions]
     new_node = parts.rebuild(node, expressions, child)
     return parts.project(output, new_node) if kind in _PASSING else new_node
+
+
+def _with_doubles(parts: Parts, expression: Handle) -> Handle:
+    """Cast the arguments of calls that become doubles."""
+    tree = tree_of(parts, expression)
+    if not any(n["class"] == _CALL for n in tree):
+        return expression
+    below = parts.plans.children(expression)
+    children = [_with_doubles(parts, c) for c in below]
+    if tree[0]["class"] == _CALL:
+        trees_below = [tree_of(parts, c) for c in children]
+        children = [
+            parts.cast_to_double(c) if _is_widened(tree[0], t[0]) else c
+            for c, t in zip(children, trees_below, strict=True)
+        ]
+    same = all(new is old for new, old in zip(children, below, strict=True))
+    return expression if same else parts.plans.with_children(expression, children)
 
 
 def tree_of(parts: Parts, expression: Handle) -> Tree:
@@ -214,6 +240,8 @@ def _new_name(parts: Parts, expression: Handle, names: set[str]) -> str:
         more = ", ..." if len(columns) > _MOST_NAMED else ""
         return unlike(f"struct({', '.join(columns[:_MOST_NAMED])}{more})", names)
     kind = str(tree[0]["class"]).rpartition(".")[2].lower()
+    if find_entry(tree[0]["class"]) is basics.CAST and isinstance(tree[0]["dataType"], str):
+        kind = tree[0]["dataType"]
     return unlike(f"{tree[0].get('name', kind)}({', '.join(columns)})", names)
 
 
