@@ -186,6 +186,9 @@ def find_implied_by_unequal(computed: Term, constant: Term) -> Term | None:
             values = [literal_value(p) for p in parameters if isinstance(p, Lit)]
             if FUNCTIONS[op]("", *values) == unwanted:
                 return app(Op.SQL_NOT, app(Op.SQL_EQ, text, string_lit("")))
+        case App(Op.TEXT_CONCAT), _:
+            alike = same_truth(Op.SQL_EQ, computed, constant)
+            return None if alike is None else app(Op.SQL_NOT, alike)
     return None
 
 

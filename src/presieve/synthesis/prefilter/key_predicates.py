@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from presieve.errors import SortError
 from presieve.ir.function_signatures import SIGNATURES
-from presieve.ir.ops import app
+from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT, INT, Option, option, strip
 from presieve.ir.terms import (
+    FALSE,
     SQL_FALSE,
     SQL_TRUE,
+    TRUE,
     App,
     Lit,
     Op,
@@ -24,6 +26,7 @@ from presieve.ir.terms import (
     int_lit,
     lit,
     literal_value,
+    none_lit,
     string_lit,
 )
 from presieve.ir.walk import subterms, variables
@@ -39,7 +42,7 @@ from presieve.semantics.function_meanings import extent_of
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.preimages import preimage
-from presieve.semantics.smart_constructors import fold_constants, without_options
+from presieve.semantics.smart_constructors import and_, fold_constants, ite, or_, without_options
 from presieve.semantics.thresholds import AS_SPARK, MIRRORED, base_of, linear_form
 from presieve.semantics.values import INT_RANGES
 from presieve.synthesis.prefilter.predicate_logic import (
@@ -430,9 +433,34 @@ def _split_at_choice(
     for i, arg in enumerate(args):
         chosen = _choice(arg)
         if chosen is not None:
-            test, then, otherwise = chosen
-            return test, (*args[:i], then, *args[i + 1 :]), (*args[:i], otherwise, *args[i + 1 :])
+            test, *sides = chosen
+            then, otherwise = (
+                tuple(_decided(a, test, truth) for a in (*args[:i], side, *args[i + 1 :]))
+                for side, truth in zip(sides, (TRUE, FALSE), strict=True)
+            )
+            return test, then, otherwise
     return None
+
+
+def _decided(term: Term, test: Term, truth: Term) -> Term:
+    """A term where a test has this truth: it is not asked again."""
+    if term == test:
+        return truth
+    if not isinstance(term, App):
+        return term
+    args = tuple(_decided(a, test, truth) for a in term.args)
+    if args == term.args:
+        return term
+    match term.op:
+        case Op.ITE:
+            return ite(*args)
+        case Op.AND:
+            return and_(*args)
+        case Op.OR:
+            return or_(*args)
+        case Op.NOT:
+            return negate(*args)
+    return app(term.op, *args)
 
 
 def _choice(term: Term) -> tuple[Term, Term, Term] | None:
@@ -497,12 +525,19 @@ def _operand(term: Term) -> Term | None:
             )
         case App(Op.INT_FLOORDIV | Op.INT_MOD as op, (x, Lit(_, int() as n) as by)) if n > 0:
             number = _operand(x)
-            return None if number is None else fold_constants(app(DIVIDED[op], number, by))
+            return None if number is None else _apply(DIVIDED[op], [number, by])
         case App(op, args) if op in SIGNATURES:
-            operands = [_operand(a) for a in args]
-            if None not in operands:
-                return fold_constants(app(op, *(o for o in operands if o is not None)))
+            operands = [o for o in map(_operand, args) if o is not None]
+            return _apply(op, operands) if len(operands) == len(args) else None
     return None
+
+
+def _apply(op: Op, operands: list[Term]) -> Term:
+    """A function's value, without what constants alone decide; of NULL, it is NULL."""
+    value = fold_constants(app(op, *operands))
+    arguments = operands[: len(SIGNATURES[op].arguments)]
+    is_null = any(isinstance(a, Lit) and a.value is None for a in arguments)
+    return none_lit(strip(value.sort)) if is_null else value
 
 
 def _calculate(op: Op, left: Term, right: Term) -> Term:

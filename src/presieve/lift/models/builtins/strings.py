@@ -9,13 +9,13 @@ reference, "Text Sequence Type".
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import INT, STRING, Option
-from presieve.ir.terms import TRUE, App, Lit, Op, Term, int_lit, string_lit
+from presieve.ir.terms import FALSE, TRUE, App, Lit, Op, Term, int_lit, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMachine
 from presieve.lift.models.builtins import composite_values
 from presieve.lift.models.builtins.comparisons import boolean
@@ -23,7 +23,7 @@ from presieve.lift.models.builtins.regular_expressions import count_findings, wo
 from presieve.lift.models.builtins.written_texts import concatenate_texts, fill_fields, fill_form
 from presieve.lift.models.registry import ANY, method
 from presieve.lift.python.names import as_constant
-from presieve.lift.values.join_values import settle_items
+from presieve.lift.values.join_values import there
 from presieve.lift.values.symbolic import (
     FindingsV,
     GrowingV,
@@ -377,7 +377,8 @@ def join_texts(call: ModelCall, text: Scalar) -> Value | None:
     if composite_values.is_composite(array):
         return composite_values.join(m, flow, text, array)
     if isinstance(of, GrowingV) and of.kind != "heap":
-        return _join_optional(m.scalar(flow, text, None), settle_items(of).items)
+        # Each is None where it is missing, and the place of a pending one is not computed.
+        return _join_optional(m.scalar(flow, text, None), (*of.items, *of.pending))
     if not isinstance(of, ListV | TupleV):
         return None
     parts = [m.scalar(flow, i, None) for i in of.items]
@@ -392,29 +393,59 @@ def join_texts(call: ModelCall, text: Scalar) -> Value | None:
 
 
 def _join_optional(between: Scalar, items: Sequence[Value]) -> Scalar | None:
-    """Join items of which each is None where it is missing, with all after it."""
-    joined_text = Scalar(string_lit(""))
-    for number, item in enumerate(items):
-        if not isinstance(item, Scalar) or item.base != STRING:
-            return None
-        added = _with_text_before(between if number else Scalar(string_lit("")), item.term)
-        joined_text = concatenate_texts(joined_text, Scalar(added))
+    """Join items of which each is None where it is missing."""
+    texts = [i for i in items if isinstance(i, Scalar) and i.base == STRING]
+    if len(texts) < len(items):
+        return None
+    if len(texts) <= _MOST_CASES:
+        return _join_by_cases(between, texts, any_before=False)
+    joined_text = nothing = Scalar(string_lit(""))
+    any_before: Term = FALSE
+    for item in texts:
+        separator = Scalar(ite(any_before, between.term, nothing.term))
+        present = partial(concatenate_texts, separator)
+        added = _map_item(item.term, present, lambda: nothing)
+        joined_text = concatenate_texts(joined_text, added)
+        any_before = or_(any_before, there(item))
     return joined_text
 
 
-def _with_text_before(text: Scalar, item: Term) -> Term:
-    """Return a text and an item; nothing where the item is missing."""
+_MOST_CASES = 4
+"""Maximum number of items of which all cases are written out, so that each is a plain text."""
+
+
+def _join_by_cases(between: Scalar, items: Sequence[Scalar], *, any_before: bool) -> Scalar:
+    """Join items; each choice is made once, and what follows depends on it."""
+    if not items:
+        return Scalar(string_lit(""))
+    first, *others = items
+
+    def present(text: Scalar) -> Scalar:
+        after = _join_by_cases(between, others, any_before=True)
+        joined_text = concatenate_texts(text, after) if others else text
+        return concatenate_texts(between, joined_text) if any_before else joined_text
+
+    def missing() -> Scalar:
+        return _join_by_cases(between, others, any_before=any_before)
+
+    return _map_item(first.term, present, missing)
+
+
+def _map_item(
+    item: Term, present: Callable[[Scalar], Scalar], missing: Callable[[], Scalar]
+) -> Scalar:
+    """Return a text that depends on an item, and on whether it is missing."""
     match item:
         case App(Op.ITE, (test, then, otherwise)):
-            sides = (_with_text_before(text, side) for side in (then, otherwise))
-            return ite(test, *sides)
+            sides = (_map_item(side, present, missing).term for side in (then, otherwise))
+            return Scalar(ite(test, *sides))
         case Lit(_, None):
-            return string_lit("")
+            return missing()
         case App(Op.SOME, (inner,)):
-            return concatenate_texts(text, Scalar(inner)).term
-    there = concatenate_texts(text, Scalar(get(item))).term
-    is_optional = isinstance(item.sort, Option)
-    return ite(is_none(item), string_lit(""), there) if is_optional else there
+            return present(Scalar(inner))
+    if not isinstance(item.sort, Option):
+        return present(Scalar(item))
+    return Scalar(ite(is_none(item), missing().term, present(Scalar(get(item))).term))
 
 
 def sum_of(operation: Operation) -> Scalar | None:
