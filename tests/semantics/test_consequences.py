@@ -34,7 +34,7 @@ SQL = (Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE)
 IMPLIED = (
     *(Op.TEXT_WORDS, Op.TEXT_RECASED, Op.TEXT_SLICE, Op.TEXT_GROUP, Op.TEXT_SUBSTITUTED),
     *(Op.TEXT_FOUND, Op.TEXT_COUNT, Op.TEXT_FIND, Op.TEXT_RFIND, Op.TEXT_PART, Op.FLOAT_CALL),
-    *(Op.TEXT_HEAD, Op.TEXT_TAIL, Op.TEXT_LAST, Op.TEXT_STRIP),
+    *(Op.TEXT_HEAD, Op.TEXT_TAIL, Op.TEXT_LAST, Op.TEXT_STRIP, Op.TEXT_TRANSLATE),
 )
 S = Var(Scope.ROW, "s", Option(STRING))
 
@@ -113,6 +113,43 @@ def test_a_cut_text_is_the_same_where_it_is_true() -> None:
             assert (evaluate(alike, row) is True) == truth, (constant, row)
             seen[truth] += 1
     assert min(seen[True], seen[False]) > 20
+
+
+def test_what_follows_from_texts_of_which_parts_are_dropped() -> None:
+    """A text is at least as long as what is left of it, and has its characters."""
+    random, seen = Random("dropped"), 0
+    plain = Var(Scope.ROW, "s", STRING)
+    for _ in range(amount(3000, 4)):
+        dropped = random.choice(("[ab]", "x+", "[^a]", "(?=a)", "$", "[0-1 ]"))
+        short = app(Op.TEXT_SUBSTITUTED, plain, string_lit(dropped), int_lit(0), string_lit(""))
+        value, number = text(random), random.randrange(5)
+        op = random.choice(SQL)
+        length, bound = app(Op.TEXT_LENGTH, short), int_lit(number)
+        new = app(Op.TEXT_TRANSLATE, short, string_lit("aB"), string_lit("xy"))
+        wanted = string_lit(text(random))
+        for computed, constant in ((length, bound), (new, wanted)):
+            follows = find_implied(op, computed, constant)
+            env = {(Scope.ROW, "s"): value}
+            if follows is not None and evaluate(app(op, computed, constant), env) is True:
+                assert evaluate(follows, env) is True, (value, computed, constant)
+                seen += 1
+    assert seen > 20
+
+
+def test_texts_that_are_put_together_differ_where_a_part_does() -> None:
+    random, seen = Random("unequal"), 0
+    first, second = Var(Scope.ROW, "s", STRING), Var(Scope.ROW, "t", STRING)
+    for _ in range(amount(2000, 4)):
+        wanted = random.choice(("", "", "a", text(random)))
+        joined = app(Op.TEXT_CONCAT, first, app(Op.TEXT_CONCAT, string_lit("-"), second))
+        joined = random.choice((joined, app(Op.TEXT_CONCAT, first, second)))
+        follows = find_implied_by_unequal(joined, string_lit(wanted))
+        env = {(Scope.ROW, "s"): text(random)[:1], (Scope.ROW, "t"): text(random)[:1]}
+        differs = app(Op.SQL_NOT, app(Op.SQL_EQ, joined, string_lit(wanted)))
+        if follows is not None and evaluate(differs, env) is True:
+            assert evaluate(follows, env) is True, (env, wanted)
+            seen += 1
+    assert seen > 20
 
 
 @pytest.mark.random
