@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Set
+from itertools import chain
+from typing import NamedTuple
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
 from presieve.backend.catalyst.operators import FILTER
@@ -51,13 +53,21 @@ _PASSING = (FILTER, SORT)
 """Operators that output the columns of their input."""
 
 
-def to_separate(root: Node, *, everywhere: bool) -> dict[tuple[int, ...], str]:
-    """Return the operators whose calls become columns, as paths with kinds: filters and operators
-    below filters, or all operators if ``everywhere``.
+class Separated(NamedTuple):
+    """An operator whose calls become columns: its kind, and whether it reads FLOAT columns."""
+
+    kind: str
+    has_floats: bool
+
+
+def to_separate(root: Node, *, everywhere: bool) -> dict[tuple[int, ...], Separated]:
+    """Return the operators whose calls become columns, by their paths: filters and operators below
+    filters, or all operators if ``everywhere``.
     """
     kinds = _EVERYWHERE if everywhere else _FOR_FILTERS
     nodes = walk(root) if everywhere else below_filters(root)
-    return {n.path: n.kind for n in nodes if n.kind in kinds and _may_be_separated(n)}
+    wanted = [n for n in nodes if n.kind in kinds and _may_be_separated(n)]
+    return {n.path: Separated(n.kind, any(map(_is_float, chain(*trees(n))))) for n in wanted}
 
 
 def below_filters(root: Node) -> Iterator[Node]:
@@ -98,11 +108,16 @@ def _is_widened(call: JsonNode, argument: JsonNode) -> bool:
     """Whether an argument becomes a double. A scalar UDF gets a Python float of the same value for
     both (pickled, and by Arrow, on all versions); one of pandas gets a column of another type.
     """
-    is_float = argument["class"] == ATTRIBUTE and argument["dataType"] == "float"
-    return is_float and call["evalType"] in BY_VALUE
+    return _is_float(argument) and call["evalType"] in BY_VALUE
 
 
-def separate_calls(parts: Parts, root: Handle, paths: Mapping[tuple[int, ...], str]) -> Handle:
+def _is_float(expression: JsonNode) -> bool:
+    return bool(expression["class"] == ATTRIBUTE and expression["dataType"] == "float")
+
+
+def separate_calls(
+    parts: Parts, root: Handle, paths: Mapping[tuple[int, ...], Separated]
+) -> Handle:
     """Turn the calls at these operators into columns of projections below them.
 
     An operator stays as it is if an argument can raise or if it is not deterministic.
@@ -142,11 +157,13 @@ def changed_at(
     return build(root, ())
 
 
-def _separate(parts: Parts, node: Handle, child: Handle, kind: str) -> Handle:
+def _separate(parts: Parts, node: Handle, child: Handle, operator: Separated) -> Handle:
     output = parts.output(child)
     names = {str(tree_of(parts, a)[0]["name"]).upper().lower() for a in output}
-    expressions = [_with_doubles(parts, e) for e in parts.plans.expressions(node)]
-    inside = kind != PROJECT
+    expressions = parts.plans.expressions(node)
+    if operator.has_floats:
+        expressions = [_with_doubles(parts, e) for e in expressions]
+    inside = operator.kind != PROJECT
     while calls := distinct(
         parts, [c for e in expressions for c in _innermost_calls(parts, e, inside)]
     ):
@@ -160,7 +177,7 @@ def _separate(parts: Parts, node: Handle, child: Handle, kind: str) -> Handle:
         known_columns = list(zip(wanted, map(parts.attribute, columns), strict=True))
         expressions = [replace_expressions(parts, e, known_columns) for e in expressions]
     new_node = parts.rebuild(node, expressions, child)
-    return parts.project(output, new_node) if kind in _PASSING else new_node
+    return parts.project(output, new_node) if operator.kind in _PASSING else new_node
 
 
 def _with_doubles(parts: Parts, expression: Handle) -> Handle:
