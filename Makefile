@@ -4,7 +4,7 @@ VENV := .venv/bin
 # Spark takes JAVA_HOME before PATH, so a default Java that is too new does no harm.
 java = JAVA_HOME="$$(scripts/java-home.sh)"
 
-.PHONY: help setup demo test slow connect check format bench differential fuzz matrix scan-filters tpcds versions iceberg wheel proofs docs screenshots in-turn
+.PHONY: help setup demo test slow connect check format bench differential fuzz matrix scan-filters tpcds versions iceberg wheel proofs docs screenshots in-turn release
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -90,6 +90,9 @@ docs: .venv/.ready ## the documentation as a site, in build/docs
 
 in-turn: .venv/spark.jsa ## one of the long suites, which the number of commits chooses
 	@$(java) $(VENV)/python scripts/suite_in_turn.py $(ARGS)
+
+release: .venv/spark.jsa ## all suites on this commit, whole; may be ended and called again; writes docs
+	@$(java) $(VENV)/python scripts/release.py $(ARGS)
 
 iceberg: .venv/.ready ## tables of Iceberg, on Spark 3.5 with Iceberg's own runtime
 	@$(java) $(VENV)/python scripts/iceberg.py $(ARGS)

@@ -95,13 +95,13 @@ class Outcome:
 
 def commits() -> int | None:
     """The number of commits, or None where the history is not whole."""
-    if _git("rev-parse", "--is-shallow-repository") != "false":
+    if git("rev-parse", "--is-shallow-repository") != "false":
         return None
-    count = _git("rev-list", "--count", "HEAD")
+    count = git("rev-list", "--count", "HEAD")
     return int(count) if count.isdigit() else None
 
 
-def _git(*arguments: str) -> str:
+def git(*arguments: str) -> str:
     """What git says, or nothing where there is no git or no repository."""
     try:
         answer = subprocess.run(("git", *arguments), cwd=ROOT, capture_output=True, text=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import logging
 import os
 import sys
@@ -102,6 +103,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--stop-after", type=float, help="begin no test after so many seconds; no failure by itself"
     )
+    parser.addoption(
+        "--record", help="add outcomes to this file, and leave out what has passed by it"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -111,6 +115,40 @@ def pytest_configure(config: pytest.Config) -> None:
     be_thorough(config.getoption("--thorough"))
     compare_compiled(config.getoption("--compiled"))
     compare_statements(config.getoption("--statements"))
+    record = config.getoption("--record")
+    if record is not None:
+        writes = not hasattr(config, "workerinput")
+        config.pluginmanager.register(Record(Path(record), writes=writes), "record")
+
+
+class Record:
+    """The outcomes of tests in a file, so that a run that was ended goes on. Workers read it, and
+    the process that started them writes it.
+    """
+
+    def __init__(self, path: Path, *, writes: bool) -> None:
+        self.path, self.writes = path, writes
+        lines = path.read_text("utf-8").splitlines() if path.exists() else []
+        self.outcomes = dict(json.loads(line) for line in lines)
+
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        """Leave out what has not failed."""
+        done = [i for i in items if self.outcomes.get(i.nodeid) in ("passed", "skipped")]
+        config.hook.pytest_deselected(items=done)
+        items[:] = [i for i in items if i not in done]
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Nothing is left to run: that is no failure."""
+        if self.outcomes and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+            session.exitstatus = pytest.ExitCode.OK
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note a test that has ended, or whose preparation ended it."""
+        if self.writes and (report.when == "call" or report.outcome != "passed"):
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([report.nodeid, report.outcome]) + "\n")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
