@@ -251,3 +251,95 @@ def test_filters_keep_their_rows_and_twins_do_not(case: Case) -> None:
             lost += not holds(wrong, at(schema, row))  # type: ignore[arg-type]
     assert kept > 0
     assert lost > 0, "the twin must really lose a row"
+
+
+def caught(s: Any) -> Any:
+    try:
+        first, second = s.split("-")
+    except ValueError:
+        return "bad"
+    return second + first
+
+
+def caught_once(s: Any) -> Any:
+    try:
+        _, end = s.split(".", 1)
+    except ValueError:
+        return "bad"
+    except AttributeError:
+        return "none"
+    return end
+
+
+def caught_words(s: Any) -> Any:
+    try:
+        _, last = s.split()
+    except (ValueError, AttributeError):
+        return None
+    return last
+
+
+@pytest.mark.parametrize("function", [caught, caught_once, caught_words])
+def test_errors_of_unpacking_are_caught_as_python_catches_them(
+    function: Callable[..., Any],
+) -> None:
+    inputs = read_inputs(function, "s string", "r string", (), "row")
+    assert isinstance(inputs, Inputs), inputs
+    for (text,) in rows_of(function):
+        row = at("s string", (text,))
+        if evaluate(inputs.fold.finish_raises, row):
+            with pytest.raises(AttributeError):
+                function(text)
+        else:
+            assert evaluate(inputs.fold.outputs[0].term, row) == function(text), text
+
+
+def inner_next(s: Any, t: Any) -> Any:
+    try:
+        return next(x for x in (s, t) if next(y for y in (t,) if y) == x)
+    except StopIteration:
+        return "none"
+
+
+def changed_after(s: Any, t: Any) -> Any:
+    chosen = [x for x in (s, t) if x]
+    same = chosen
+    chosen.append("z")
+    return ",".join(same)
+
+
+def counted_after(s: Any, t: Any) -> Any:
+    chosen = [x for x in (s, t) if x is not None]
+    if len(chosen) > 1 and chosen[0] == chosen[1]:
+        chosen.pop()
+    return chosen[-1] if chosen else None
+
+
+def with_itself(s: Any) -> Any:
+    return any(c == s for c in s)
+
+
+def by_a_method_of_the_text(s: Any) -> Any:
+    return sum(1 for c in s if s.startswith(c))
+
+
+def to_longer_texts(s: Any) -> Any:
+    return s.translate(str.maketrans({"a": "bc", "é": None}))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(inner_next, changed_after, counted_after, with_itself, by_a_method_of_the_text),
+        to_longer_texts,
+    ],
+)
+def test_what_is_read_of_others_is_right(function: Callable[..., Any]) -> None:
+    """They may be declined. Where they are read, it is as Python does."""
+    schema = schema_of(function)
+    inputs = read_inputs(function, schema, "r string", (), "row")
+    if isinstance(inputs, Inputs) and not inputs.lifted.calls:
+        for row in rows_of(function):
+            if not evaluate(inputs.fold.finish_raises, at(schema, row)):
+                value = evaluate(inputs.fold.outputs[0].term, at(schema, row))
+                assert value == function(*row), row
