@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from presieve.backend.statistics.scan_contracts import ScanContract
 from presieve.report import invariant_text, sentences
+from presieve.report.remarks import ConjunctFate
 from presieve.report.report_data import BoundaryReport, DerivedReport, FunctionReport, ReportData
 from presieve.report.small_tables import WIDTH, Grid, MarkedCell, cut
 from presieve.report.statements import statements
@@ -64,7 +65,7 @@ def fields(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str
     if boundary.kind != "none":
         yield from _proof_fields(boundary)
     elif len(boundary.conjuncts) > 1:
-        yield from (("part", str(conjunct)) for conjunct in boundary.conjuncts)
+        yield from (("part", _tell_part(conjunct, boundary)) for conjunct in boundary.conjuncts)
     if boundary.estimated_selectivity is not None:
         yield "rows kept", sentences.tell_kept(boundary)
     if boundary.decision:
@@ -82,12 +83,23 @@ def fields(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str
     yield "effort", sentences.effort(boundary)
 
 
+def _tell_part(conjunct: ConjunctFate, boundary: BoundaryReport) -> str:
+    """The outcome of a conjunct; reasons that stand above are told by their codes."""
+    told = {(d.code, d.reason) for d in boundary.declined}
+    codes = [d.code for d in boundary.declined]
+    is_told = all((w.code, w.reason) in told and codes.count(w.code) == 1 for w in conjunct.why)
+    if not conjunct.why or not is_told:
+        return str(conjunct)
+    named = " ".join(f"[{w.code}]" for w in conjunct.why)
+    return f"{conjunct.text}: {conjunct.description}: declined above {named}"
+
+
 def _proof_fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
     """The fields of a pushed filter: the outcome of each conjunct, how strong it is, why it holds,
     and what reaches the scan.
     """
     for conjunct in boundary.conjuncts:
-        yield "part", str(conjunct)
+        yield "part", _tell_part(conjunct, boundary)
     if boundary.strength:
         yield "strength", sentences.strength(boundary.strength)
     if boundary.residual_strength and boundary.kind in sentences.WITH_RESIDUAL:
