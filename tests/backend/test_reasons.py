@@ -111,7 +111,7 @@ def test_what_spark_moves_itself(rows: DataFrame) -> None:
     df = rows.withColumn("loud", shout("s")).filter("country = 'a' AND loud = 'Text 3'")
     fates = outcomes(explain(df))
     assert fates["country = 'a'"] == ("spark", [])
-    assert fates["loud = 'Text 3'"][0] == "stays"
+    assert fates["loud = 'Text 3'"][0] == "part"
     assert fates["loud = 'Text 3'"][1]
 
 

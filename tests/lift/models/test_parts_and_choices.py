@@ -112,6 +112,14 @@ def month(d: Any) -> Any:
     return d.strftime("%B %Y (%F)")
 
 
+def percent_at_the_end(d: Any) -> Any:
+    return d.strftime("%d%m%")
+
+
+def percent_and_letter(d: Any) -> Any:
+    return d.strftime("%%F %F")
+
+
 def age(d: Any) -> Any:
     return TODAY.year - d.year - ((TODAY.month, TODAY.day) < (d.month, d.day))
 
@@ -327,11 +335,39 @@ def to_longer_texts(s: Any) -> Any:
     return s.translate(str.maketrans({"a": "bc", "é": None}))
 
 
+def split_from_the_right(s: Any) -> Any:
+    return s.rsplit("aa")[0]
+
+
+def cut_from_the_right(s: Any) -> Any:
+    return s.rsplit("aa", 1)[-1]
+
+
+def parted_from_the_right(s: Any) -> Any:
+    first, _, last = s.rpartition("aba")
+    return last + "|" + first
+
+
+def with_a_null_in_the_form(d: Any) -> Any:
+    return d.strftime("%d\0%m")
+
+
+def default_that_assigns(s: Any, t: Any) -> Any:
+    return next((x for x in (s, t) if x), (s := "walrus"))
+
+
+def default_that_changes(s: Any, t: Any) -> Any:
+    items = [s or "", t or ""]
+    return next((x for x in items if x), items.append("z"))  # type: ignore[func-returns-value]
+
+
 @pytest.mark.parametrize(
     "function",
     [
+        *(split_from_the_right, cut_from_the_right, parted_from_the_right),
+        *(with_a_null_in_the_form, default_that_assigns, default_that_changes),
         *(inner_next, changed_after, counted_after, with_itself, by_a_method_of_the_text),
-        to_longer_texts,
+        *(to_longer_texts, percent_at_the_end, percent_and_letter),
     ],
 )
 def test_what_is_read_of_others_is_right(function: Callable[..., Any]) -> None:

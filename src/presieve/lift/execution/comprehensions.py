@@ -297,7 +297,9 @@ def first_item(call: ModelCall) -> Value | None:
     if node.keywords or not 1 <= len(node.args) <= 2:
         return None
     generator, *defaults = node.args
-    if not isinstance(generator, ast.GeneratorExp):
+    # The first iterable is evaluated before the default, which must not change it.
+    acts = any(isinstance(n, ast.NamedExpr | ast.Call) for d in defaults for n in ast.walk(d))
+    if not isinstance(generator, ast.GeneratorExp) or acts:
         return None
     default = m.force(m.evaluate(defaults[0], flow), flow) if defaults else None
     rounds = _Rounds(m, generator.generators, flow)

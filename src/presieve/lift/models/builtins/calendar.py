@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import datetime as dt
 import re
+from collections.abc import Iterator
 
 from presieve.ir.ops import app
 from presieve.ir.sorts import DATE, INT, STRING, TIMESTAMP_NTZ, Sort
@@ -74,16 +75,27 @@ def format_time(call: ModelCall, value: Scalar) -> Scalar | None:
     the English names of days and months.
     """
     form = constant_of(call.args[0], STRING)
-    if not isinstance(form, str):
+    if not isinstance(form, str) or "\0" in form:  # which ends the form for the platform
         return None
     time = call.m.scalar(call.flow, value, AttributeError).term
     text: Scalar = Scalar(string_lit(""))
-    for sign, other in re.findall(r"%(.)|([^%]+)", form.replace("%F", "%Y-%m-%d"), re.DOTALL):
+    for sign, other in _parts_of_form(form):
         part = Scalar(string_lit(other)) if other else _part_as_text(time, sign)
         if part is None:
             return None
         text = concatenate_texts(text, part)
     return text
+
+
+def _parts_of_form(form: str) -> Iterator[tuple[str, str]]:
+    """Yield signs such as the Y of ``%Y``, and texts between them. The sign at the end of a form
+    that ends with ``%`` is empty.
+    """
+    for sign, other in re.findall(r"%(.?)|([^%]+)", form, re.DOTALL):
+        if sign == "F":
+            yield from (("Y", ""), ("", "-"), ("m", ""), ("", "-"), ("d", ""))
+        else:
+            yield sign, other
 
 
 @method(Scalar, "isoformat", arguments=0, owner=_is_time)

@@ -255,6 +255,8 @@ def partition(call: ModelCall, text: Scalar) -> Value | None:
     literals = _literals(call)
     if literals is None or not literals[0].value:
         return None
+    if call.name == "rpartition" and _overlaps(str(literals[0].value)):
+        return None
     term, separator = _term(call, text), literals[0]
     cut, first = apply_function(Op.TEXT_CONTAINS, term, separator), call.name == "partition"
     before, after = _sides(SplitV(term, separator, False, True, not first))
@@ -293,12 +295,19 @@ def split(call: ModelCall, text: Scalar) -> Value | None:
         if type(number) is not int or number == 0:
             return None
         most = number
-    if not separator:
+    if not separator or (call.name == "rsplit" and _overlaps(str(separator))):
         return None
     term, literal = _term(call, text), string_lit(str(separator))
     if most < 0:
         return SplitV(term, literal, True)
     return SplitV(term, literal, False, most == 1, call.name == "rsplit")
+
+
+def _overlaps(separator: str) -> bool:
+    """Return whether two places of a separator may overlap, as in ``"aaa".rsplit("aa")``: then the
+    parts from the right are others than those from the left.
+    """
+    return any(separator[:i] == separator[-i:] for i in range(1, len(separator)))
 
 
 def part_at(m: SymbolicMachine, flow: Flow, parts: SplitV, key: Value) -> Scalar:
