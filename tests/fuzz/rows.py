@@ -225,7 +225,9 @@ class Maker:
         c, d = self._leaf(kind, []), self._leaf(kind, [])
         test = self._one(f"q > {c}", f"q != {c}", f"q is not None and q < {c}", "q")
         some = f"q for q in ({', '.join(values)},) if {test}"
-        return [f"next(({some}), {d})", f"next({some})", f"[{some}][{self._one('0', '-1', '1')}]"]
+        if self.random.random() < 0.2:  # these raise where no value passes
+            return [f"next({some})", f"[{some}][{self._one('0', '-1', '1')}]"]
+        return [f"next(({some}), {d})"]
 
     def _real(self, depth: int) -> str:
         a, b, c = self.value("double", depth), self.value("double", depth), self._one(*REALS)
@@ -376,7 +378,7 @@ class Maker:
                 self.locals += 1
                 self.lines.append(f"{pad}v{self.locals} = {text}")
                 self.arguments = {**self.arguments, f"v{self.locals}": of}
-        if self.names("string") and self.random.random() < 0.15:
+        if self.names("string") and self.random.random() < 0.06:
             self._unpack(pad)
         if depth == 0 or self.random.random() < 0.3:
             self.lines.append(f"{pad}{self._end(kind)}")

@@ -335,6 +335,18 @@ def to_longer_texts(s: Any) -> Any:
     return s.translate(str.maketrans({"a": "bc", "é": None}))
 
 
+OUTSIDE = {97: -1, -1: "x", 1114112: "y"}
+TEXT_KEYS = {"a": "x", 98: "y", 233: ""}
+
+
+def by_numbers_that_are_no_characters(s: Any) -> Any:
+    return s.translate(OUTSIDE)
+
+
+def by_keys_that_are_no_numbers(s: Any) -> Any:
+    return s.translate(TEXT_KEYS)
+
+
 def split_from_the_right(s: Any) -> Any:
     return s.rsplit("aa")[0]
 
@@ -364,6 +376,7 @@ def default_that_changes(s: Any, t: Any) -> Any:
 @pytest.mark.parametrize(
     "function",
     [
+        *(by_numbers_that_are_no_characters, by_keys_that_are_no_numbers),
         *(split_from_the_right, cut_from_the_right, parted_from_the_right),
         *(with_a_null_in_the_form, default_that_assigns, default_that_changes),
         *(inner_next, changed_after, counted_after, with_itself, by_a_method_of_the_text),

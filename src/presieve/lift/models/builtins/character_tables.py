@@ -8,6 +8,7 @@ Source: CPython, ``Objects/unicodeobject.c`` (``unicode_maketrans_impl``,
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -54,17 +55,30 @@ def translate(call: ModelCall, text: Scalar) -> Value | None:
     table = call.args[0].target if isinstance(call.args[0], Known) else None
     if not isinstance(table, dict) or type(table) is not dict:
         return None
-    by_character = {chr(k): v for k, v in table.items() if type(k) is int}
-    others = {k: chr(v) if type(v) is int else v for k, v in by_character.items() if v is not None}
-    if len(by_character) < len(table) or any(
-        type(v) is not str or len(v) != 1 for v in others.values()
-    ):
+    by_character = {_character(k): _character(v) for k, v in table.items()}
+    is_read = all(type(k) is int for k in table)  # by other keys, nothing is looked up
+    if not is_read or any(len(k) != 1 or len(v) > 1 for k, v in by_character.items()):
         return None
+    others = {k: v for k, v in by_character.items() if v}
     term = call.m.scalar(call.flow, text, AttributeError).term
-    dropped = "".join(re.escape(k) for k, v in by_character.items() if v is None)
+    dropped = "".join(re.escape(k) for k, v in by_character.items() if not v)
     if dropped:
         term = substitute_matches(term, f"[{dropped}]", 0, "")
     if not others:
         return Scalar(term)
     letters, new = string_lit("".join(others)), string_lit("".join(others.values()))
     return Scalar(apply_function(Op.TEXT_TRANSLATE, term, letters, new))
+
+
+_UNREAD = "??"
+
+
+def _character(entry: object) -> str:
+    """Return the character that a table has as a number or a text, an empty text for None, and a
+    longer one for everything else.
+    """
+    if entry is None or (type(entry) is str and not entry):
+        return ""
+    if type(entry) is int and 0 <= entry <= sys.maxunicode:
+        return chr(entry)
+    return entry if type(entry) is str and len(entry) == 1 else _UNREAD
