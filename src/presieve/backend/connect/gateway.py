@@ -351,7 +351,9 @@ class ConnectGateway:
         self, plan: Operator, rewrite: Callable[[Operator], Operator]
     ) -> Operator:
         """Return a plan that reads from the cache unchanged: messages do not show where it does."""
-        return plan if self.reads_cache() else rewrite(plan)
+        rewritten = rewrite(plan)
+        # The server is asked only if something is to be rewritten.
+        return plan if rewritten is plan or self.reads_cache() else rewritten
 
     def _reads_cache(self, plan: Operator) -> bool:
         """Whether Spark's text mentions the cache; a column of such a name does no harm."""
