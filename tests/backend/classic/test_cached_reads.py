@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
 import pytest
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType
-from tests.support.group_functions import udaf
+from tests.support.group_functions import greatest, udaf
 from tests.support.running import rewritten, same_rows
 
 import presieve
@@ -61,14 +60,6 @@ def half(n: int | None) -> int | None:
     return None if n is None else n // 2
 
 
-def largest(values: pd.Series) -> int:
-    best = 0
-    for value in values:
-        if value > best:
-            best = value
-    return best
-
-
 def reads_cache(df: DataFrame) -> int:
     """How often the optimized plan of a DataFrame reads from the cache."""
     return str(df._jdf.queryExecution().optimizedPlan().toString()).count("InMemoryRelation")
@@ -90,7 +81,7 @@ PIPELINES: dict[str, Callable[[DataFrame], DataFrame]] = {
     ),
     "a derived range": lambda t: t.filter("year(day) = 2026"),
     "a function of groups": lambda t: (
-        t.groupBy("k").agg(udaf(largest, "long")("n").alias("m")).filter("m > 994")
+        t.groupBy("k").agg(udaf(greatest, "long")("n").alias("m")).filter("m > 994")
     ),
     "a definition": lambda t: query(
         t, "WITH b AS (SELECT k, max(n) AS m FROM t GROUP BY k) SELECT * FROM b WHERE m > 994"
@@ -145,7 +136,7 @@ def test_only_one_of_two_readers_is_cached(spark: SparkSession, path: str) -> No
     with cached(spark.read.parquet(path).filter("n IS NOT NULL AND n > 994L")) as high:
         add_a_file(spark, path)
         table = spark.read.parquet(path)
-        best = table.groupBy("k").agg(udaf(largest, "long")("n").alias("m"))
+        best = table.groupBy("k").agg(udaf(greatest, "long")("n").alias("m"))
         df = high.select("k").join(best.filter("m > 994"), "k")
         better = optimize(df, cost="always")
         assert reads_cache(better) == reads_cache(df) == 1

@@ -413,17 +413,13 @@ class ClassicGateway(JvmPlans):
         as_written = self._cached_as_written()
         if as_written is None:
             return True
-        reads = self._cached_reads(plan)
+        reads = cached_reads(self, plan)
         return reads == as_written or (self._is_guarded and reads.keys() == as_written.keys())
 
     def _cached_as_written(self) -> Counter[int] | None:
         """Return what is read from the cache as written; None if no plan was given."""
         written = self._written
-        return None if written is None else self._cached_reads(self.analyze_plan(written))
-
-    @ask_once
-    def _cached_reads(self, plan: Handle) -> Counter[int]:
-        return cached_reads(self, plan)
+        return None if written is None else cached_reads(self, self.analyze_plan(written))
 
     @translate_errors
     def is_cached(self, plan: Handle) -> bool:

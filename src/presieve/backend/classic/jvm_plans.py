@@ -110,6 +110,7 @@ class JvmPlans:
         return workers_show_utc(self.spark, self.jvm)
 
     @translate_errors
+    @ask_once
     def cache_is_empty(self) -> bool:
         return bool(self.cache_manager.isEmpty())
 

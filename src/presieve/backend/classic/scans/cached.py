@@ -12,12 +12,13 @@ from collections import Counter
 from collections.abc import Callable
 
 from presieve.backend.classic.jvm_plans import JvmPlans
-from presieve.backend.classic.py4j_errors import class_name, each, translate_errors
+from presieve.backend.classic.py4j_errors import ask_once, class_name, each, translate_errors
 from presieve.backend.classic.scans.plan_leaves import CACHED
 from presieve.backend.gateway import Handle
 
 
 @translate_errors
+@ask_once
 def cached_reads(plans: JvmPlans, plan: Handle) -> Counter[int]:
     """Return which cached results Spark reads in an analyzed plan and its subqueries, by identity,
     and how often.
@@ -39,7 +40,7 @@ def rewrite_above_cached(
     """Rewrite a plan and leave what Spark reads from the cache as it is written. Return the plan
     itself if the rewritten plan would read anything else from the cache.
     """
-    reads = cached_reads(plans, plan)
+    reads = Counter(cached_reads(plans, plan))
     if not reads:
         rewritten = rewrite(plan)
         return plan if cached_reads(plans, rewritten) else rewritten
