@@ -14,6 +14,7 @@ from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app, sql_conjunction
 from presieve.ir.sorts import BINARY, FLOAT, INT, STRING, ArrayOf, MapOf, Option, Sort
 from presieve.ir.terms import App, Op, Scope, Term, Var, int_lit, lit, string_lit
+from presieve.ir.walk import subterms
 from presieve.semantics.consequences import (
     consequence,
     facts_of,
@@ -37,6 +38,7 @@ IMPLIED = (
     *(Op.TEXT_HEAD, Op.TEXT_TAIL, Op.TEXT_LAST, Op.TEXT_STRIP, Op.TEXT_TRANSLATE),
 )
 S = Var(Scope.ROW, "s", Option(STRING))
+AB = string_lit("ab")
 
 
 def text(random: Random) -> str:
@@ -134,6 +136,17 @@ def test_what_follows_from_texts_of_which_parts_are_dropped() -> None:
                 assert evaluate(follows, env) is True, (value, computed, constant)
                 seen += 1
     assert seen > 20
+
+
+def test_a_pattern_is_a_value_only_where_it_stands_as_one() -> None:
+    cut = app(Op.TEXT_SUBSTITUTED, S, string_lit("ab"), int_lit(0), string_lit(""))
+    kept = app(Op.SQL_EQ, cut, string_lit("x"))
+    alone, beside = FunctionSymbols([kept]), FunctionSymbols([kept, app(Op.SQL_EQ, S, AB)])
+    compared = [
+        any(isinstance(n, App) and n.args == (cut, AB) for f in facts for n in subterms(f))
+        for facts in (alone.facts[cut], beside.facts[cut])
+    ]
+    assert compared == [False, True]
 
 
 def test_texts_that_are_put_together_differ_where_a_part_does() -> None:

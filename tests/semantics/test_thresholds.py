@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from presieve.ir.ops import app
-from presieve.ir.sorts import FLOAT, INT, Option
+from presieve.ir.sorts import BOOL, FLOAT, INT, Option
 from presieve.ir.terms import (
     SQL_TRUE,
     App,
@@ -26,12 +26,14 @@ from presieve.ir.terms import (
     literal_value,
     none_lit,
 )
-from presieve.ir.walk import replace_nodes
+from presieve.ir.walk import replace_nodes, subterms
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.thresholds import (
     DOUBLES,
     INTEGERS,
     base_of,
+    linear_form,
+    linear_forms,
     threshold,
     with_thresholds,
 )
@@ -347,3 +349,32 @@ def test_integers_of_columns_alone_have_bounds() -> None:
         assert threshold(Op.SQL_GE, half(Var(scope, "n", INT)), seven) is None
     assert base_of(app(Op.GET, ROW)) is None
     assert base_of(app(Op.FLOAT_MUL, app(Op.GET, ROW), app(Op.GET, ROW))) is None
+
+
+def random_line(random: Random, depth: int) -> Term:
+    """Integer arithmetic of a variable and constants, some of which a condition chooses."""
+    n, flag = Var(Scope.ROW, "n", INT), Var(Scope.ROW, "b", BOOL)
+    if depth == 0:
+        return n
+    number: Term = int_lit(random.randrange(-3, 4))
+    if random.random() < 0.5:
+        number = app(Op.ITE, flag, number, int_lit(random.randrange(-3, 4)))
+    sides = [random_line(random, depth - 1), number]
+    random.shuffle(sides)
+    return app(random.choice((Op.INT_ADD, Op.INT_SUB, Op.INT_MUL)), *sides)
+
+
+@pytest.mark.random
+def test_a_term_is_one_of_its_lines() -> None:
+    random = Random("lines")
+    for _ in range(500):
+        term, n = random_line(random, random.randrange(4)), random.randrange(-50, 50)
+        forms = [(a * n + b, a) for _, a, b in linear_forms(term)]
+        single = linear_form(term)
+        assert all(a for _, a in forms)
+        if single is not None:
+            assert [single] == list(linear_forms(term))
+        for flag in (True, False):
+            value = evaluate(term, {(Scope.ROW, "n"): n, (Scope.ROW, "b"): flag})
+            zeros = any(t == int_lit(0) for t in subterms(term))  # a product with it is no line
+            assert zeros or value in [v for v, _ in forms]

@@ -16,7 +16,7 @@ reference interpreter.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from msgspec import Struct
@@ -289,30 +289,47 @@ def linear_form(term: Term) -> tuple[Var | App, int, int] | None:
     """``a * v + b`` with one integer variable, or one function's value; a is not zero. None for
     other terms.
     """
+    return next(linear_forms(term, choices=False), None)
+
+
+def linear_forms(term: Term, *, choices: bool = True) -> Iterator[tuple[Var | App, int, int]]:
+    """Yield such forms of a term; with ``choices``, one for each side that a condition chooses."""
     match term:
         case Var():
-            return term, 1, 0
+            yield term, 1, 0
         case App(op, _) if op in SIGNATURES:
-            return term, 1, 0
-        case App(op, (x, y)) if op in LINEAR:
-            turned = isinstance(x, Lit)
-            if isinstance(x, Lit):
-                x, y = y, x
-            inner = linear_form(x)
-            number = literal_value(y) if isinstance(y, Lit) else None
-            if inner is None or not isinstance(number, int):
-                return None
-            v, a, b = inner
-            match LINEAR[op]:
-                case Op.INT_MUL:
-                    return (v, a * number, b * number) if number else None
-                case Op.INT_ADD:
-                    return v, a, b + number
-            return (v, -a, number - b) if turned else (v, a, b - number)
-    return None
+            yield term, 1, 0
+        case App(Op.ITE, (_, then, otherwise)) if choices:
+            yield from linear_forms(then)
+            yield from linear_forms(otherwise)
+        case App(op, (x, y)) if op in _LINEAR:
+            numbers = _constants(x, choices=choices)
+            turned = bool(numbers)
+            inner, numbers = (y, numbers) if turned else (x, _constants(y, choices=choices))
+            for v, a, b in linear_forms(inner, choices=choices) if numbers else ():
+                for number in numbers:
+                    match _LINEAR[op]:
+                        case Op.INT_MUL if number:
+                            yield v, a * number, b * number
+                        case Op.INT_ADD:
+                            yield v, a, b + number
+                        case Op.INT_SUB:
+                            yield (v, -a, number - b) if turned else (v, a, b - number)
 
 
-LINEAR = {
+def _constants(term: Term, *, choices: bool) -> tuple[int, ...]:
+    """The integers between which a term chooses; none for other terms."""
+    match term:
+        case Lit():
+            number = literal_value(term)
+            return (number,) if isinstance(number, int) else ()
+        case App(Op.ITE, (_, then, otherwise)) if choices:
+            sides = [_constants(side, choices=True) for side in (then, otherwise)]
+            return (*sides[0], *sides[1]) if all(sides) else ()
+    return ()
+
+
+_LINEAR = {
     **{op: op for op in (Op.INT_ADD, Op.INT_SUB, Op.INT_MUL)},
     Op.SQL_INT_ADD: Op.INT_ADD,
     Op.SQL_INT_SUB: Op.INT_SUB,

@@ -11,11 +11,11 @@ too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 from presieve.ir.function_signatures import SIGNATURES, may_be_none
 from presieve.ir.ops import app
-from presieve.ir.sorts import BOOL, FLOAT, TEXTS, Sort, strip
+from presieve.ir.sorts import BOOL, FLOAT, INT, TEXTS, Sort, strip
 from presieve.ir.terms import App, Lit, Op, Term, int_lit, literal_value
 from presieve.ir.walk import subterms
 from presieve.semantics.consequences import (
@@ -30,7 +30,7 @@ from presieve.semantics.consequences import (
 )
 from presieve.semantics.preimages import bounds_of, preimage
 from presieve.semantics.smart_constructors import fold_constants, without_options
-from presieve.semantics.thresholds import AS_SPARK, LINEAR, STEPS, base_of, linear_form
+from presieve.semantics.thresholds import AS_SPARK, STEPS, base_of, linear_forms
 from presieve.smt import floats
 from presieve.smt.encodings import Enc, OptionEnc, as_text
 from presieve.smt.floats import FloatEnc
@@ -140,11 +140,8 @@ class FunctionSymbols:
         """Collect the functions and literals that occur in the terms of the script. A pattern is no
         value, and the patterns of kinds of characters are long.
         """
-        nodes = list(subterms(*terms))
-        matchers = [n for n in nodes if isinstance(n, App) and n.op in _OF_PATTERNS]
-        patterns = {n.args[1] for n in matchers}
-        for node in nodes:
-            if isinstance(node, Lit) and node.value is not None and node not in patterns:
+        for node in (*terms, *chain.from_iterable(map(_operands, subterms(*terms)))):
+            if isinstance(node, Lit) and node.value is not None:
                 plain = Lit(strip(node.sort), node.value)
                 self._literals.setdefault(plain.sort, {}).setdefault(plain)
         self._note_functions(terms)
@@ -208,28 +205,19 @@ class FunctionSymbols:
         return value, [f"(assert {text})" for text in facts]
 
 
+def _operands(node: Term) -> tuple[Term, ...]:
+    """The arguments of a node, without patterns."""
+    if not isinstance(node, App):
+        return ()
+    return (node.args[0], *node.args[2:]) if node.op in _OF_PATTERNS else node.args
+
+
 def _lines(node: Term) -> Iterator[tuple[Term, int, int]]:
     """Yield integer arithmetic as ``a * f + b`` for a function f, for each of the constants that
     conditions choose.
     """
-    is_arithmetic = isinstance(node, App) and node.op in LINEAR
-    for term in islice(_choices_made(node), _FEW) if is_arithmetic else ():
-        line = linear_form(term)
-        if line is not None and _is_function(line[0]):
-            yield line
-
-
-def _choices_made(node: Term) -> Iterator[Term]:
-    """Yield the integer arithmetic of a term with each choice made both ways."""
-    match node:
-        case App(Op.ITE, (_, then, otherwise)):
-            yield from _choices_made(then)
-            yield from _choices_made(otherwise)
-        case App(op, (x, y)) if op in LINEAR:
-            for left in _choices_made(x):
-                yield from (app(op, left, right) for right in _choices_made(y))
-        case _:
-            yield node
+    if strip(node.sort) == INT and not _is_function(node):
+        yield from (x for x in islice(linear_forms(node), _FEW) if _is_function(x[0]))
 
 
 def _inside_of_steps(terms: Sequence[Term]) -> set[Term]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from presieve.errors import SortError
 from presieve.ir.function_signatures import SIGNATURES
-from presieve.ir.ops import app, negate
+from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, Option, option, strip
 from presieve.ir.terms import (
     FALSE,
@@ -29,7 +29,7 @@ from presieve.ir.terms import (
     none_lit,
     string_lit,
 )
-from presieve.ir.walk import subterms, variables
+from presieve.ir.walk import replace_nodes, subterms, variables
 from presieve.semantics.consequences import (
     consequence,
     find_implied,
@@ -42,7 +42,7 @@ from presieve.semantics.function_meanings import extent_of
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.preimages import preimage
-from presieve.semantics.smart_constructors import and_, fold_constants, ite, or_, without_options
+from presieve.semantics.smart_constructors import fold_constants, simplify, without_options
 from presieve.semantics.thresholds import AS_SPARK, MIRRORED, base_of, linear_form
 from presieve.semantics.values import INT_RANGES
 from presieve.synthesis.prefilter.predicate_logic import (
@@ -444,23 +444,8 @@ def _split_at_choice(
 
 def _decided(term: Term, test: Term, truth: Term) -> Term:
     """A term where a test has this truth: it is not asked again."""
-    if term == test:
-        return truth
-    if not isinstance(term, App):
-        return term
-    args = tuple(_decided(a, test, truth) for a in term.args)
-    if args == term.args:
-        return term
-    match term.op:
-        case Op.ITE:
-            return ite(*args)
-        case Op.AND:
-            return and_(*args)
-        case Op.OR:
-            return or_(*args)
-        case Op.NOT:
-            return negate(*args)
-    return app(term.op, *args)
+    decided = replace_nodes(term, lambda node: truth if node == test else None)
+    return term if decided is term else simplify(decided, through=False)
 
 
 def _choice(term: Term) -> tuple[Term, Term, Term] | None:

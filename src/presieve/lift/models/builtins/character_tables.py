@@ -42,9 +42,9 @@ def _constant_dict(value: Value) -> Mapping[Any, object] | None:
         return value.target if type(value.target) is dict else None
     if not isinstance(value, DictV):
         return None
-    items = {n: constant_of(i, STRING) for n, i in zip(value.names, value.items, strict=True)}
-    missing = {n for n, i in zip(value.names, value.items, strict=True) if isinstance(i, NoneV)}
-    return items if all(i is not None or n in missing for n, i in items.items()) else None
+    texts = [constant_of(i, STRING) for i in value.items]
+    known = (isinstance(i, NoneV) or t is not None for i, t in zip(value.items, texts, strict=True))
+    return dict(zip(value.names, texts, strict=True)) if all(known) else None
 
 
 @text_method("translate", arguments=1)
