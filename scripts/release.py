@@ -150,7 +150,8 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="say what has run on this commit")
     asked = parser.parse_args()
     commit = suite_in_turn.git("rev-parse", "HEAD")
-    if suite_in_turn.git("status", "--porcelain", "--untracked-files=no"):
+    others = (".", f":!{PAGE.relative_to(ROOT)}")
+    if suite_in_turn.git("status", "--porcelain", "--untracked-files=no", "--", *others):
         print("release: there are changes that no commit has")
         return 2
     release = Release(commit)

@@ -135,9 +135,10 @@ class Record:
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
         """Leave out what has not failed."""
-        done = [i for i in items if self.outcomes.get(i.nodeid) in ("passed", "skipped")]
-        config.hook.pytest_deselected(items=done)
-        items[:] = [i for i in items if i not in done]
+        left = [i for i in items if self.outcomes.get(i.nodeid) not in ("passed", "skipped")]
+        kept = set(left)
+        config.hook.pytest_deselected(items=[i for i in items if i not in kept])
+        items[:] = left
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Nothing is left to run: that is no failure."""
