@@ -127,7 +127,7 @@ EXPECTED: Mapping[str, Expected] = {
         "GreaterThanOrEqual(quantity,9)",
         why="of an array of a file no range of the elements is known",
     ),
-    "totals_of_some_products": by_spark("In(product, [bolt,saw])", codes=("sql-unsupported",)),
+    "totals_of_some_products": by_spark("In(product, [bolt,saw])", codes=("keys-only",)),
     "totals_reset": pushed("LessThan(customer,20)", codes=("sql-unsupported",)),
     "best_orders_of_customers": pushed("GreaterThan(code,45)", codes=("sql-unsupported",)),
     "frequent_customers": nothing(COUNTS),
