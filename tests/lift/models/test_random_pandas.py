@@ -45,6 +45,11 @@ FOUND = {
         "n bigint NOT NULL",
         "o bigint",
     ),
+    "the ends of a range in the other order": (
+        "return pd.DataFrame({'o': [pdf['v'].clip(5, 1).max()]})",
+        "v double",
+        "o double",
+    ),
     "a letter of each text, and not the first text": (
         "x = pdf['s'].str[0]\n    return pd.DataFrame({'o': [x]})",
         "s string",
