@@ -9,6 +9,7 @@ in the order of the rows.
 
 from __future__ import annotations
 
+import ast
 from typing import NamedTuple
 
 from presieve.errors import DeclineSignal
@@ -18,11 +19,25 @@ from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TEXTS, Option, Sor
 from presieve.ir.terms import Lit, Op, Term, float_lit, int_lit, none_lit
 from presieve.lift.execution.state import ModelCall, SymbolicMachine
 from presieve.lift.models.builtins.arithmetic import absolute_double
-from presieve.lift.models.pandas.series import as_double, scalar_operand, small, vector
+from presieve.lift.models.pandas.series import (
+    as_double,
+    compare_vectors,
+    scalar_operand,
+    small,
+    vector,
+)
 from presieve.lift.models.pandas.sign_of_zero import assume_no_negative_zero
 from presieve.lift.models.registry import function
 from presieve.lift.values.ranges import Ranges
-from presieve.lift.values.symbolic import LITERAL, ListV, Scalar, Value, constant_of, describe
+from presieve.lift.values.symbolic import (
+    LITERAL,
+    ListV,
+    NoneV,
+    Scalar,
+    Value,
+    constant_of,
+    describe,
+)
 from presieve.lift.values.whole_columns import VectorV
 from presieve.records import replace
 from presieve.semantics.assumptions import assumption_of
@@ -107,7 +122,42 @@ def _either(condition: Term, a: Term, b: Term) -> Term:
     return ite(condition, a, b)
 
 
+def clip_elements(m: SymbolicMachine, v: VectorV, low: Value | None, high: Value | None) -> VectorV:
+    """Evaluate ``column.clip(low, high)`` of numbers with constant bounds, the lesser of which is
+    the lower one. What is missing stays so, and a zero between them keeps its sign.
+    """
+    if strip(v.term.sort) not in (INT, FLOAT):
+        raise DeclineSignal("unsupported-operation", "clip() of a column that is not of numbers")
+    numbers = [_constant_number(bound) for bound in (low, high) if bound is not None]
+    if sorted(numbers) != numbers:
+        low, high = high, low
+    for bound, beyond in ((low, ast.Lt()), (high, ast.Gt())):
+        if bound is not None:
+            mask = compare_vectors(m, beyond, v, bound)
+            v = choose_elements(m, v, Choice(mask, bound, keep=False))
+    return v
+
+
+def _constant_number(value: Value) -> float:
+    number = constant_of(value)
+    if type(number) not in (int, float) or number != number:
+        raise DeclineSignal("unsupported-operation", "clip() at what is no constant number")
+    assert isinstance(number, int | float)
+    return number
+
+
 # --- NumPy ----------------------------------------------------------------------------------------
+
+
+@function("numpy.clip", arguments=3, fresh=True)
+def numpy_clip(call: ModelCall) -> VectorV | None:
+    """``numpy.clip(column, low, high)`` of a column of pandas, which is the column's own method."""
+    v, *ends = call.args
+    column = vector(call.m, v)
+    if column is None or column.array:
+        return None
+    low, high = (None if isinstance(end, NoneV) else end for end in ends)
+    return clip_elements(call.m, column, low, high)
 
 
 @function("numpy.where", arguments=3, fresh=True)

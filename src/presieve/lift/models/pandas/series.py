@@ -372,25 +372,6 @@ def _fill_integers(m: SymbolicMachine, v: VectorV, filler: Term) -> VectorV:
     return VectorV(some(term), v.rows, None, v.narrow, v.ordered, by=v.by)
 
 
-def clip_values(v: VectorV, low: Value | None, high: Value | None) -> VectorV:
-    """Evaluate ``column.clip(low, high)`` of doubles; NaN stays."""
-    term = v.term
-    if strip(term.sort) != FLOAT or v.loose:
-        raise DeclineSignal("unsupported-operation", "clip of columns that are not doubles")
-    term = as_double(term)
-    for bound, worse in ((low, Op.PY_LT), (high, Op.PY_GT)):
-        if bound is None:
-            continue
-        limit = constant_of(bound)
-        if type(limit) not in (int, float) or limit != limit or limit == 0:
-            reason = "clip() at zero, of which there are two, or at what is no number"
-            raise DeclineSignal("unsupported-operation", reason)
-        assert isinstance(limit, int | float)
-        edge = float_lit(float(limit))
-        term = ite(app(worse, term, edge), edge, term)
-    return like(term, v)
-
-
 def select_rows(m: SymbolicMachine, rows: Term, mask: VectorV) -> Term:
     """Return the rows that a mask selects. A mask that holds None raises, which the caller handles.
     pandas reads an empty mask of objects as column names, so a mask that may hold NULL must be of

@@ -11,7 +11,7 @@ from presieve.lift.models.pandas import applied as applied
 from presieve.lift.models.pandas import column_arithmetic, elementwise, reductions, series, top_k
 from presieve.lift.models.pandas.series import column_method, vector
 from presieve.lift.models.registry import method, refuse_methods
-from presieve.lift.values.symbolic import ListV, TupleV, Value, constant_of
+from presieve.lift.values.symbolic import ListV, NoneV, TupleV, Value, constant_of
 from presieve.lift.values.whole_columns import SeriesV, VectorV
 from presieve.records import replace
 
@@ -116,12 +116,14 @@ def choose(call: ModelCall, v: VectorV) -> VectorV:
 
 @column_method("clip", arguments=range(3), keywords=("lower", "upper"), fresh=True)
 def clip(call: ModelCall, v: VectorV) -> VectorV | None:
-    """``column.clip(low, high)`` of doubles, with constants other than zero. NaN stays."""
+    """``column.clip(low, high)`` of numbers, with constants."""
     args, named = call.args, call.named
     if len(args) + len(named) > 2:
         return None
     low = args[0] if args else named.get("lower")
-    return series.clip_values(v, low, args[1] if len(args) > 1 else named.get("upper"))
+    high = args[1] if len(args) > 1 else named.get("upper")
+    low, high = (None if isinstance(end, NoneV) else end for end in (low, high))
+    return elementwise.clip_elements(call.m, v, low, high)
 
 
 @column_method("sort_values", arguments=0, keywords=("ascending", "kind"), fresh=True)
