@@ -11,7 +11,7 @@ from pathlib import Path
 
 from presieve.lift.execution import calls
 from presieve.lift.models.registry import FUNCTIONS, METHODS, SYNTAX, RegisteredModel
-from presieve.lift.values import arrow_values, symbolic, whole_columns
+from presieve.lift.values import arrow_values, symbolic, text_parts, whole_columns
 from presieve.semantics.aggregates import FUNCTIONS as AGGREGATES
 
 ROOT = Path(__file__).parent.parent.parent
@@ -35,7 +35,8 @@ OWNERS: dict[str, tuple[type, ...]] = {
     "lists and deques": (symbolic.ListV, symbolic.GrowingV),
     "dicts": (symbolic.DictV, symbolic.MapV, symbolic.CountsV, symbolic.Known),
     "sets": (symbolic.SetV,),
-    "matches of regular expressions": (symbolic.MatchV,),
+    "differences of dates and times": (symbolic.DaysV, symbolic.DurationV),
+    "matches of regular expressions": (text_parts.MatchV,),
 }
 """The types of the owners of methods under the headings of the page."""
 

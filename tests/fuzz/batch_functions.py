@@ -18,9 +18,20 @@ COLUMNS = {
     "c": "timestamp_ntz",
 }
 """The columns of the table by name, with their types."""
-RETURNS = {"int": "bigint", "double": "double", "text": "string", "mask": "boolean"}
+RETURNS = {
+    "int": "bigint",
+    "double": "double",
+    "text": "string",
+    "mask": "boolean",
+    "date": "date",
+}
 REALS = ("0.5", "-1.5", "2.0", "100.0", "0.1", "1e308", "3", "-2")
 WHOLE = ("0", "1", "-1", "3", "10", "1000", "2**31")
+ENDS = ("0, 10", "upper=3", "lower=0", "7, -1", "-1, 2**40")
+REPLACED = (
+    *("0, np.nan", "[np.inf, -np.inf], np.nan", "np.nan, 0", "{1: 2.5, 0: -0.0}", "1.0, 2"),
+    *("{1: 0, 0: 1}", "100, None"),
+)
 TEXTS = ("'a'", "'ab'", "'-'", "''", "' a'", "'é'", "'7'")
 
 
@@ -55,6 +66,7 @@ class Maker:
     def value(self, kind: str, depth: int) -> str:
         """An expression of a kind: a column with a value for each row."""
         makers = {"double": self.real, "int": self.whole, "text": self.text, "mask": self.mask}
+        makers["date"] = self.date
         return makers[kind](depth)
 
     def real(self, depth: int) -> str:
@@ -75,6 +87,12 @@ class Maker:
         forms += [f"({self.whole(0)} / {self.whole(0)})", f"{self.whole(0)}.astype(float)"]
         forms.append(f"pd.Series(np.select([{mask}, {self.mask(0)}], [{a}, 1.5], default={k}))")
         forms.append(f"{self.text(0)}.map({{'a': 1.5, '-': -0.0, 'ab': 3}})")
+        forms += [f"{a}.clip({self._one('0, 1', '100.0, -1.5', 'upper=0', '-0.0, 3', '0')})"]
+        forms += [f"np.clip({a}, {self._one('0, 1', '2.5, 0', '-1.5, None')})", f"{a}.fillna({b})"]
+        forms += [f"{a}.combine_first({b})", f"np.{self._one('floor', 'ceil', 'trunc')}({a})"]
+        method, other = self._one("add", "sub", "mul", "div"), self._one(b, k)
+        forms += [f"{a}.{method}({other}{self._one('', f', fill_value={k}')})"]
+        forms += [f"{a}.replace({self._one(*REPLACED)})", f"pd.Series([1.5] * len({a}))"]
         return self.random.choice(forms)
 
     def whole(self, depth: int) -> str:
@@ -95,6 +113,14 @@ class Maker:
         ]
         forms += [f"{self.real(0)}.fillna(0).astype(int)", f"{self.real(0)}.astype(int)"]
         forms += [f"{self.text(0)}.map({{'a': 1, '-': 3}}).fillna(0).astype(int)"]
+        numbers, edges = self._one(a, self.real(depth - 1)), self._one("[0, 1.5, 100]", "[-2, 1]")
+        forms += [f"pd.Series(np.digitize({numbers}, {edges}{self._one('', ', right=True')}))"]
+        side = self._one("", ", side='right'", ", 'left'")
+        forms += [f"pd.Series(np.searchsorted({edges}, {numbers}{side}))"]
+        forms += [f"pd.cut({numbers}, {edges}, labels=False)", f"{a}.clip({self._one(*ENDS)})"]
+        split = self._one("split('-')", "split()", "split('-', n=1)", "rsplit('a', n=1)")
+        forms += [f"{self.text(0)}.str.{split}.str.len()", f"{a}.{self._one('add', 'mul')}({b})"]
+        forms += [f"{c}.dt.quarter" for c in self._named("c")]
         return self.random.choice(forms)
 
     def text(self, depth: int) -> str:
@@ -104,6 +130,7 @@ class Maker:
         mask = self.mask(max(depth - 1, 0)) if own or self._named("x", "y") else "None"
         if not own:
             return f"pd.Series(np.where({mask}, 'a', '-'))"
+        times = self._named("c")
         a, k, j = self.text(depth - 1), self._one(*TEXTS), self._one("0", "1", "2", "-1")
         forms = [f"({a} + {k})", f"({k} + {a})", f"({a} + {self.text(0)})", f"{a}.fillna({k})"]
         forms += [f"{a}.str.{m}()" for m in ("upper", "lower", "strip")]
@@ -117,7 +144,41 @@ class Maker:
         forms += [f"pd.Series(np.select([{mask}, {self.mask(0)}], ['p', {k}], default='q'))"]
         forms += [f"{a}.apply(lambda v: v if v else {k})"]
         forms += [f"pd.Series([p if p == q else {k} for p, q in zip({own[0]}, {own[-1]})])"]
+        forms += self._filled(a) + self._parts(a)
+        forms += [f"{c}.dt.strftime('{self._one('%Y-%m', '%d.%m.%Y', '%H h')}')" for c in times]
         return self.random.choice(forms)
+
+    def _filled(self, text: str) -> list[str]:
+        """Texts that are put together or filled up, and names of bins."""
+        width, fill = self._one("2", "3", "5"), self._one("'0'", "' '")
+        forms = [f"{text}.str.{self._one('rjust', 'ljust')}({width}, {fill})"]
+        more = self._one("", ", side='right'", ", fillchar='0'")
+        forms += [f"{text}.str.pad({width}{more})"]
+        other, sep = self.text(0), self._one("'-'", "''", "' '")
+        filled = self._one("", ", na_rep='?'")
+        forms += [f"{text}.str.cat({self._one(other, f'[{other}]')}, sep={sep}{filled})"]
+        number = self._one(*self._named(*"xyinm"), f"{text}.str.len()")
+        more = self._one("", ", right=False", ", include_lowest=True")
+        bins = f"pd.cut({number}, [-1.5, 0, 2.5], labels=['a', '-']{more})"
+        forms += [bins, f"{bins}.astype(str)", f"{bins}.astype(object)", f"{bins}.fillna('a')"]
+        return [*forms, f"pd.Series(['a'] * len({text}))"]
+
+    def _parts(self, text: str) -> list[str]:
+        """Parts of texts."""
+        place = self._one("0", "1", "-1")
+        cut = self._one("split('-', n=1)", "rsplit('-', n=1)", "split()", "rsplit('a')")
+        forms = [f"{text}.str.{cut}.str[{place}]", f"{text}.str.split('-', expand=True)[0]"]
+        forms += [f"{text}.str.{self._one('partition', 'rpartition')}('-')[0]"]
+        forms += [f"{text}.str.extract(r'([a-z]+)')[0]", f"{text}.str.extract(r'(a)-?(b)')[1]"]
+        return forms
+
+    def date(self, depth: int) -> str:
+        """Dates."""
+        own = [*self._named("d"), *(f"{c}.dt.date" for c in self._named("c"))]
+        if not own:
+            return f"pd.Series([dt.date(2024, 2, 29)] * len({self.text(0)}))"
+        mask = self.mask(max(depth - 1, 0))
+        return self._one(*own, f"{own[0]}.where({mask}, dt.date(1969, 12, 31))")
 
     def mask(self, depth: int) -> str:
         kinds = [k for k, n in (("x", "xy"), ("n", "inm"), ("s", "st")) if self._named(*n)]
@@ -128,7 +189,12 @@ class Maker:
         sign, depth = self._one(">", ">=", "<", "<=", "==", "!="), depth - 1
         truths = self._named("b")
         if truths and roll > 0.9:
-            return self._one(truths[0], f"({truths[0]} == True)")
+            filled = f"{truths[0]}.fillna({self._one('True', 'False')})"
+            return self._one(truths[0], f"({truths[0]} == True)", filled)
+        times = self._named("c")
+        if times and roll > 0.85:
+            name = self._one("month_start", "month_end", "quarter_end", "year_start")
+            return f"{times[0]}.dt.is_{name}"
         kind = self.random.choice(kinds)
         if kind == "x":
             a = self.real(depth)
@@ -155,6 +221,7 @@ class Maker:
             f"{a}.str.startswith('a', na=False)",
             f"{a}.str.contains('A', case=False, na=False)",
             f"{a}.str.startswith('a')",
+            f"{a}.str.startswith('a').fillna({self._one('True', 'False')})",
             f"{a}.str.contains('a|-', na=True)",
             f"{a}.isna()",
             f"{a}.str.match('[a-z]+', na=False)",
@@ -243,6 +310,7 @@ _ROW_VALUES = {
         "{s}[:1] if {s} else None",
     ),
     "mask": ("{s} in ('a', '-')", "{x} > 1.0", "{s} is None"),
+    "date": ("dt.date(2024, 2, 29) if {s} == 'a' else None",),
 }
 
 

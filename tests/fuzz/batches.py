@@ -187,9 +187,9 @@ def request_of(made: BatchFunction) -> LiftRequest:
 
 def loaded(made: BatchFunction, file: str) -> Any:
     """The function, from a file of that name."""
-    text = "import numpy as np\nimport pandas as pd\n\n\n" + made.source
+    text = "import datetime as dt\nimport numpy as np\nimport pandas as pd\n\n\n" + made.source
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    scope: dict[str, Any] = {"__name__": "__main__", "np": np, "pd": pd}
+    scope: dict[str, Any] = {"__name__": "__main__", "np": np, "pd": pd, "dt": dt}
     exec(compile(text, file, "exec"), scope)
     return scope[made.name]
 

@@ -205,7 +205,9 @@ class Writer(Struct, frozen=True):
 
 
 def _type_of_call(term: App) -> str:
-    return "int" if strip(term.sort) == INT else ""
+    if strip(term.sort) != INT:
+        return ""
+    return "bigint" if term.op is Op.CLOCK_MICROS else "int"
 
 
 MAX_REPEATED = 20_000

@@ -148,6 +148,7 @@ SIGNATURES: dict[Op, Signature] = {
     Op.DATE_SHIFT: Signature((DATE,), (INT,), DATE, is_sql=False),
     Op.DATE_MIDNIGHT: Signature((DATE,), (), TIMESTAMP_NTZ, is_sql=False),
     Op.CLOCK_DATE: Signature(_CLOCK, (), DATE),
+    Op.CLOCK_MICROS: Signature(_CLOCK, (), INT),
     Op.CLOCK_HOUR: Signature(_CLOCK, (), INT),
     Op.CLOCK_MINUTE: Signature(_CLOCK, (), INT),
     Op.CLOCK_SECOND: Signature(_CLOCK, (), INT),

@@ -179,6 +179,7 @@ class Op(Enum):
     DATE_SHIFT = "shift"  # [days] later
     DATE_MIDNIGHT = "midnight"  # its first moment, as a time without a zone
     CLOCK_DATE = "date"
+    CLOCK_MICROS = "micros"  # microseconds since 1970-01-01
     CLOCK_HOUR = "hour"
     CLOCK_MINUTE = "minute"
     CLOCK_SECOND = "second"

@@ -223,6 +223,11 @@ def _midnight(computed: App, days: int) -> Lit | None:
     return lit(sort, days * _DAY) if low <= days * _DAY <= high else None
 
 
+def _time(computed: App, micros: int) -> Lit | None:
+    low, high = INT_RANGES["bigint"]
+    return lit(strip(computed.args[0].sort), micros) if low <= micros <= high else None
+
+
 def _wall_time(op: Op, computed: App, constant: Lit) -> Term | None:
     """The preimage for a local time, which is an instant on another scale."""
     instant, ahead = computed.args
@@ -578,6 +583,7 @@ PREIMAGES: dict[Op, Preimage] = {
     Op.DATE_SHIFT: _integer_preimage(lambda c, n: _days(c, n - _number(c.args[1]))),
     Op.DATE_MIDNIGHT: _integer_preimage(lambda c, n: _days(c, -(-n // _DAY))),
     Op.CLOCK_DATE: _integer_preimage(_midnight),
+    Op.CLOCK_MICROS: _integer_preimage(_time),
     Op.WALL_TIME: _wall_time,
     **dict.fromkeys(STEPS, threshold),
 }

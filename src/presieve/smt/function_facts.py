@@ -76,6 +76,7 @@ CALCULATED: dict[Op, Callable[[Enc, Sequence[Term]], str]] = {
     Op.DATE_MIDNIGHT: lambda value, _: f"(* {as_text(value)} {_DAY})",
     Op.DATE_WEEKDAY: _floor_divide(1, 7, plus=3),
     Op.CLOCK_DATE: _floor_divide(_DAY),
+    Op.CLOCK_MICROS: lambda value, _: as_text(value),
     Op.CLOCK_HOUR: _floor_divide(_DAY // 24, 24),
     Op.CLOCK_MINUTE: _floor_divide(60_000_000, 60),
     Op.CLOCK_SECOND: _floor_divide(1_000_000, 60),

@@ -43,6 +43,7 @@ _OF_ONE: dict[str, Op] = {
     "month": Op.DATE_MONTH,
     "day": Op.DATE_DAY,
     "weekday": Op.DATE_WEEKDAY,
+    "unix_micros": Op.CLOCK_MICROS,
     "hour": Op.CLOCK_HOUR,
     "minute": Op.CLOCK_MINUTE,
     "second": Op.CLOCK_SECOND,
@@ -83,6 +84,11 @@ def write_any_call(term: App, write: Callable[[Term], str]) -> str | None:
         case App(op, (time,)) if op in (Op.CLOCK_DATE, *_OF_CLOCKS):
             # Of an instant, Spark takes what the clocks of the session show.
             return _WRITTEN[op].format(write(instant_of(time)))
+        case App(Op.CLOCK_MICROS, (time,)):
+            match without_options(time):
+                case App(Op.WALL_TIME, (instant, Lit(_, 0))):
+                    return _WRITTEN[term.op].format(write(instant))
+            return None
         case App(Op.TEXT_TAIL, (text, Lit(_, int() as start))) if start < INT_RANGES["int"][1]:
             return f"substring({write(text)}, {start + 1})"
         case App(Op.TEXT_LAST, (text, Lit(_, int() as count))) if count <= INT_RANGES["int"][1]:
@@ -284,7 +290,9 @@ def read_call(name: str, operands: Sequence[Operand], timezone: str) -> Term:
     terms = [a for a in args if isinstance(a, Var | Lit | App)]
     if len(terms) < len(args) or all(isinstance(t, Lit) for t in terms):
         raise unknown
-    if _OF_ONE.get(name) in _OF_CLOCKS:
+    if name == "unix_micros":
+        terms = [_convert_to_wall_time(terms[0], "UTC")]
+    elif _OF_ONE.get(name) in _OF_CLOCKS:
         terms = [_convert_to_wall_time(terms[0], timezone)]
     return _make_or_decline(lambda: reader(terms), unknown)
 

@@ -115,7 +115,8 @@ class Maker:
                 value = self.pick(*_CONSTANTS[kind])
                 return f"{text}.fillna({value})", kind
             case 2 if kind in ("float", "int"):
-                return f"{text}.clip({self.pick('1', 'lower=0', '-1, 5', 'upper=5', '5, -1', '0, 1.5')})", kind
+                ends = self.pick("1", "lower=0", "-1, 5", "upper=5", "5, -1", "0, 1.5")
+                return f"{text}.clip({ends})", kind
             case 3 if kind in ("float", "int"):
                 other, of = self.column(frame, "float", "int")
                 op = self.pick("+", "-", "*", "/", "//", "%")

@@ -171,7 +171,7 @@ def lift_columns(attempt: LiftAttempt, names: tuple[str, ...]) -> Lifted:
     flow = Flow(_bind_parameters(m, function, (batch,) if form.batches else arguments))
     result, place = (result_of_yield if form.batches else _result_of_return)(m, flow, batch)
     (column,) = request.returns
-    vector = series.vector(m, result)
+    vector = series.stored(m, result)
     if vector is None or vector.rows != TRUE or not vector.ordered or vector.by is not None:
         reason = f"{describe(result)} is given, but a value for each row in their order is expected"
         raise m.decline("return-shape", reason, place)

@@ -39,6 +39,7 @@ from presieve.lift.models.builtins import (
     given_none,
     lists,
     mathematics,
+    padded_texts,
     regular_expressions,
     sets,
     strings,
@@ -46,6 +47,7 @@ from presieve.lift.models.builtins import (
 )
 from presieve.lift.models.pandas import (
     assign,
+    bins,
     conversions,
     dataframe,
     elementwise,
@@ -85,11 +87,13 @@ MODELS = (
         builtin_functions,
         lists,
         mathematics,
+        padded_texts,
         regular_expressions,
     ),
     *(user_records, sets, strings),
     *(
         assign,
+        bins,
         conversions,
         dataframe,
         elementwise,

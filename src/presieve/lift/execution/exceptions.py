@@ -31,10 +31,9 @@ from presieve.lift.values.symbolic import (
     ColumnV,
     DaysV,
     DictV,
-    FindingsV,
+    DurationV,
     Known,
     ListV,
-    MatchV,
     NoneV,
     OptTupleV,
     RefV,
@@ -42,12 +41,12 @@ from presieve.lift.values.symbolic import (
     Scalar,
     SelfV,
     SetV,
-    SplitV,
     TupleV,
     Unbound,
     Value,
     describe,
 )
+from presieve.lift.values.text_parts import FindingsV, MatchV, SplitV
 from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, or_
 
@@ -85,7 +84,7 @@ _EXPRESSIONS = (
 )
 _VALUES = (
     *(Scalar, NoneV, TupleV, OptTupleV, ListV, DictV, SetV, RefV, Known, ColumnV, RowV, SelfV),
-    *(SplitV, FindingsV, MatchV, DaysV),
+    *(SplitV, FindingsV, MatchV, DaysV, DurationV),
 )
 
 

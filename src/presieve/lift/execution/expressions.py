@@ -58,23 +58,21 @@ from presieve.lift.values.symbolic import (
     Clash,
     CountsV,
     DictV,
-    FindingsV,
     GrowingV,
     HoleV,
     Known,
     ListV,
     MapV,
-    MatchV,
     OptTupleV,
     Scalar,
     SetV,
-    SplitV,
     TupleV,
     Unbound,
     Value,
     constant_of,
     is_tagged,
 )
+from presieve.lift.values.text_parts import FindingsV, MatchV, SplitV
 from presieve.lift.values.whole_columns import AccessV, CalendarV, FrequencyV
 from presieve.semantics.smart_constructors import and_, or_
 
@@ -222,18 +220,23 @@ def combine_operands(operation: Operation) -> Value:
     """Evaluate ``left op right`` for numbers, flags, sets and columns."""
     m, flow, op, left, right = operation
     if series.is_whole(left) or series.is_whole(right):
-        return column_arithmetic.binary_vectors(m, op, left, right)
+        durations = datetimes.subtract(operation) if isinstance(op, ast.Sub) else None
+        return durations or column_arithmetic.binary_vectors(m, op, left, right)
     left_value = flow.dereference(left)
     if isinstance(left_value, SetV) and isinstance(op, ast.BitOr):
         right_set = sets.of_constants(m, flow.dereference(right))
         if isinstance(right_set, SetV):
             return sets.unite_sets(m, left_value, right_set)
     right_value = flow.dereference(right)
+    if isinstance(op, ast.Mult) and isinstance(left_value, ListV):
+        for_each_row = lists_of_rows.repeat(m, flow, left_value, right_value)
+        if for_each_row is not None:
+            return for_each_row
     if isinstance(op, ast.Add) and isinstance(left_value, ListV | GrowingV):
         if isinstance(right_value, ListV | GrowingV):
             return growing_lists.concatenate_lists(left_value, right_value)
     pair = operation._replace(left=m.force(left_value, flow), right=m.force(right_value, flow))
-    days = calendar.combine_days(pair)
+    days = calendar.combine_times(pair)
     return days or strings.sum_of(pair) or binary(operation)
 
 

@@ -23,7 +23,17 @@ from presieve.lift.execution.heap import freeze_contents, numbers_in
 from presieve.lift.execution.loop_iterables import loop_variable
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import ExitKind, Flow, SymbolicMachine
-from presieve.lift.values.symbolic import Clash, DictV, ListV, RefV, RowListV, Unbound, Value
+from presieve.lift.values.symbolic import (
+    Clash,
+    DictV,
+    ListV,
+    RefV,
+    RowListV,
+    Scalar,
+    SizeV,
+    Unbound,
+    Value,
+)
 from presieve.semantics.smart_constructors import and_, or_
 
 
@@ -177,3 +187,13 @@ def _row(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value | None:
 def _find_stored_names(nodes: Sequence[ast.AST]) -> set[str]:
     inner = (n for node in nodes for n in ast.walk(node))
     return {n.id for n in inner if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+def repeat(m: SymbolicMachine, flow: Flow, items: ListV, times: Value) -> RowListV | None:
+    """Evaluate ``[value] * len(table)`` where each row is lifted by itself; None for others."""
+    if not m.columns.single or len(items.items) != 1 or not isinstance(times, Scalar):
+        return None
+    size = m.force(SizeV(), flow)
+    (item,) = items.items
+    same = isinstance(size, Scalar) and size.term == times.term
+    return RowListV(item, TRUE) if same and isinstance(item, Scalar) else None

@@ -57,7 +57,6 @@ from presieve.lift.values.symbolic import (
     CAUGHT,
     NONE,
     ColumnV,
-    FindingsV,
     GrowingV,
     IndexV,
     KeyV,
@@ -68,13 +67,13 @@ from presieve.lift.values.symbolic import (
     RowV,
     Scalar,
     SetV,
-    SplitV,
     TupleV,
     Unbound,
     Value,
     describe,
     is_tagged,
 )
+from presieve.lift.values.text_parts import FindingsV, SplitV
 
 CHANGING = ("append", "extend", "insert", "add", "discard", "update", "pop", "remove", "clear")
 """Methods that change their object, and are called in a statement of their own."""

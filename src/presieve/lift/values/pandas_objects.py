@@ -53,11 +53,13 @@ from presieve.lift.values.whole_columns import (
     AccessV,
     CalendarV,
     DistinctV,
+    DurationsV,
     FrameV,
     FrequencyV,
     LabelledV,
     LabelV,
     NullableV,
+    NumberedV,
     PartV,
     SeriesV,
     SplitsV,
@@ -93,6 +95,10 @@ def pandas_objects(value: Value) -> Iterator[PandasObject]:
             yield from pandas_objects(item)
         case AccessV(of) | TopV(of) | FrequencyV(of) | CalendarV(of) | CountsV(of) | SplitsV(of):
             yield from pandas_objects(of)
+        case DurationsV(micros):
+            yield micros
+        case NumberedV(columns):
+            yield from columns
         case LabelledV(columns, _):
             yield FrameV(columns)  # a row, which may belong to any table
         case _ if not isinstance(value, _PLAIN | _PYARROW | _EMPTY):

@@ -32,8 +32,12 @@ class Extent(Struct, frozen=True):
     values: Mapping[str, Interval] = field(default_factory=dict)
 
 
-_OF_PYTHON = {Op.DATE_YEAR: (1, 9999), Op.DATE_DAYS: (-719_162, 2_932_896)}
-"""Bounds for dates that reached a function: Python has no others."""
+_OF_PYTHON = {
+    Op.DATE_YEAR: (1, 9999),
+    Op.DATE_DAYS: (-719_162, 2_932_896),
+    Op.CLOCK_MICROS: (-62_135_596_800_000_000, 253_402_300_799_999_999),
+}
+"""Bounds for dates and times that reached a function: Python has no others."""
 
 EVERYTHING = Extent()
 """Bounds that hold for any data."""

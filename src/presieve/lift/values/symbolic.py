@@ -20,6 +20,7 @@ from presieve.ir.terms import FALSE, TRUE, Lit, Scope, Term, Var, literal_value
 from presieve.lift.python.shipped import attribute
 from presieve.lift.python.shipping import is_generated, is_named_tuple
 from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, ArrowV, BatchV, CellV
+from presieve.lift.values.text_parts import FindingsV, MatchV, SplitV
 from presieve.lift.values.whole_columns import FrameV, PartV, SeriesV, VectorV, WholeV
 from presieve.semantics.smart_constructors import ite
 from presieve.semantics.values import EXACT_INT_BOUND
@@ -301,43 +302,16 @@ class LengthV(Struct, frozen=True):
     there: tuple[Term, ...]
 
 
-class SplitV(Struct, frozen=True):
-    """The result of ``text.split(separator)``. ``counted``: the number of parts is not bounded.
-    ``once``: the text is cut once at most; ``last``: from its end on.
-    """
-
-    text: Term
-    separator: Term
-    counted: bool
-    once: bool = False
-    last: bool = False
-
-
-class FindingsV(Struct, frozen=True):
-    """All matches of a pattern in a text, in order. ``group``: what is kept of each."""
-
-    text: Term
-    pattern: str
-    flags: int
-    group: int = 0
-
-
-class MatchV(Struct, frozen=True):
-    """The match of a regular expression in a text; it is None unless ``there`` holds. ``method`` is
-    how the pattern is applied.
-    """
-
-    there: Term
-    text: Term
-    pattern: str
-    flags: int
-    method: str
-
-
 class DaysV(Struct, frozen=True):
     """A ``timedelta`` of whole days, the difference of two dates."""
 
     days: Term
+
+
+class DurationV(Struct, frozen=True):
+    """A ``timedelta``, the difference of two times without a zone, in microseconds."""
+
+    micros: Term
 
 
 GrowingKind = Literal["list", "heap", "deque"]
@@ -462,6 +436,7 @@ Plain: TypeAlias = (
     | FindingsV
     | MatchV
     | DaysV
+    | DurationV
     | BitsV
 )
 Container: TypeAlias = (
@@ -572,6 +547,7 @@ _KINDS = {
     "DistinctV": "the number of different values",
     "LabelV": "the label of a row",
     "CalendarV": "the dates of a column of times",
+    "NumberedV": "a table of numbered columns",
     "FrequencyV": "the counts of all values",
     "TopV": "the first rows of a sorted table or column",
     "ListV": "a list",
@@ -587,6 +563,8 @@ _KINDS = {
     "FindingsV": "the parts or matches of a text",
     "MatchV": "the match of a regular expression",
     "DaysV": "a difference of dates",
+    "DurationV": "a difference of times",
+    "DurationsV": "differences of times",
     "ElementsV": "an array or a map",
     "RefV": "a list, dict or set",
     "TableV": "a table",

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from presieve.ir.sorts import Sort, strip
 from presieve.ir.terms import Op, Term
+from presieve.lift.values.text_parts import FindingsV, SplitV
 
 Own: TypeAlias = frozenset[int]
 """Numbers of the objects that a table or column may be identical to, or share its values with."""
@@ -74,6 +75,7 @@ class VectorV:
     pandas makes a column of texts one of doubles, and a column of numbers one of objects.
     ``gaps``: of these texts it does make doubles then, which Spark does not convert. ``masked``: of
     truth values; a missing one is ``pandas.NA``, with three-valued logic, and selects no row.
+    ``categories``: of categories, which compare and sort in an order of their own, as texts.
     """
 
     term: Term
@@ -86,6 +88,7 @@ class VectorV:
     loose: bool = False
     gaps: bool = False
     masked: bool = False
+    categories: bool = False
     own: Own = field(default=UNKNOWN, compare=False)
 
 
@@ -123,22 +126,37 @@ class FrequencyV(Struct, frozen=True):
 
 
 class CalendarV(Struct, frozen=True):
-    """``column.dt.date``."""
+    """``column.dt.date``: a column of dates, ``dates`` if they are known as such."""
 
     of: VectorV
+    dates: VectorV | None
+
+
+class DurationsV(Struct, frozen=True):
+    """The differences of two columns of times, in microseconds."""
+
+    micros: VectorV
 
 
 class SplitsV(Struct, frozen=True):
-    """``column.str.split(separator)``: the parts of each text."""
+    """``column.str.split(separator)``: the ``parts`` of each text."""
 
     of: VectorV
-    separator: Term
+    parts: SplitV | FindingsV
+
+
+class NumberedV(Struct, frozen=True):
+    """A table whose columns have numbers, such as the groups of ``column.str.extract(pattern)``;
+    only the first ones may be there for sure.
+    """
+
+    columns: tuple[VectorV, ...]
 
 
 class AccessV(Struct, frozen=True):
     """``table.loc``, ``column.iloc`` and the like, before the brackets."""
 
-    of: SeriesV | FrameV | VectorV | PartV | TopV | FrequencyV | SplitsV
+    of: SeriesV | FrameV | VectorV | PartV | TopV | FrequencyV | SplitsV | DurationsV
     by: str
 
 
@@ -187,8 +205,10 @@ WholeV: TypeAlias = (
     | TopV
     | FrequencyV
     | CalendarV
+    | DurationsV
     | AccessV
     | SplitsV
+    | NumberedV
     | LabelV
     | LabelledV
     | DistinctV

@@ -32,7 +32,7 @@ ADD_INTERVAL = Entry("TimestampAddInterval", 2, also="TimeAdd")
 
 DATE_FROM_UNIX_DATE = never_raising("DateFromUnixDate", 1, sql="date_from_unix_date")
 UNIX_DATE = never_raising("UnixDate", 1, sql="unix_date", result="int")
-UNIX_MICROS = never_raising("UnixMicros", 1, result="bigint")
+UNIX_MICROS = never_raising("UnixMicros", 1, sql="unix_micros", result="bigint")
 UNIX_SECONDS = never_raising("UnixSeconds", 1, result="bigint")
 UNIX_TIMESTAMP = Entry("UnixTimestamp", result="bigint", also="ToUnixTimestamp")
 """The second operand is the format of texts."""

@@ -8,7 +8,6 @@ import datetime as dt
 from collections.abc import Callable
 from typing import cast
 
-from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ
 from presieve.ir.terms import Lit, Op, int_lit, literal_value
 from presieve.lift.execution import growing_lists, outer_containers
@@ -32,19 +31,18 @@ from presieve.lift.values.join_values import merge
 from presieve.lift.values.symbolic import (
     LITERAL,
     DictV,
-    FindingsV,
     GrowingV,
     ListV,
     Scalar,
     SetV,
     SizeV,
-    SplitV,
     Traits,
     TupleV,
     Value,
     describe,
     is_tagged,
 )
+from presieve.lift.values.text_parts import FindingsV, SplitV
 from presieve.lift.values.whole_columns import FrameV, NullableV, PartV, SeriesV, TopV, VectorV
 from presieve.records import replace
 from presieve.semantics.smart_constructors import apply_function, as_int, get, is_none
@@ -83,9 +81,8 @@ def length(call: ModelCall) -> Value:
             return Scalar(apply_function(Op.TEXT_LENGTH, term))
         case FindingsV() as findings:
             return Scalar(regular_expressions.count_findings(findings))
-        case SplitV(text, separator, True):
-            number = app(Op.TEXT_COUNT, text, separator)
-            return Scalar(app(Op.INT_ADD, number, int_lit(1)))
+        case SplitV() as parts if (number := strings.count_parts(parts)) is not None:
+            return Scalar(number)
         case SeriesV() | FrameV() | ArrowColumnV():
             return m.force(SizeV(), flow)
         case VectorV(_, rows) | PartV(_, rows) | ArrayV(_, rows) | BatchV(_, rows):

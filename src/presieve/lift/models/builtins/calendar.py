@@ -6,19 +6,32 @@ from __future__ import annotations
 import ast
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from presieve.ir.ops import app
 from presieve.ir.sorts import DATE, INT, STRING, TIMESTAMP_NTZ, Sort
-from presieve.ir.terms import App, Op, Term, int_lit, string_lit
+from presieve.ir.terms import App, Lit, Op, Term, int_lit, literal_value, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMachine
 from presieve.lift.models.builtins.written_texts import concatenate_texts
 from presieve.lift.models.registry import function, method
-from presieve.lift.values.symbolic import DaysV, Known, Scalar, Value, constant_of
+from presieve.lift.values.symbolic import DaysV, DurationV, Known, Scalar, Value, constant_of
 from presieve.semantics.smart_constructors import apply_function, fold_constants, ite, or_
 
 _OF_DATES = {"year": Op.DATE_YEAR, "month": Op.DATE_MONTH, "day": Op.DATE_DAY}
 _OF_CLOCKS = {"hour": Op.CLOCK_HOUR, "minute": Op.CLOCK_MINUTE, "second": Op.CLOCK_SECOND}
+MICROS_OF_SECOND, MICROS_OF_DAY = 1_000_000, 86_400_000_000
+
+
+def _count_seconds_of_day(micros: Term) -> Term:
+    of_day = fold_constants(app(Op.INT_MOD, micros, int_lit(MICROS_OF_DAY)))
+    return fold_constants(app(Op.INT_FLOORDIV, of_day, int_lit(MICROS_OF_SECOND)))
+
+
+OF_DURATIONS: dict[str, Callable[[Term], Term]] = {
+    "days": lambda micros: fold_constants(app(Op.INT_FLOORDIV, micros, int_lit(MICROS_OF_DAY))),
+    "seconds": _count_seconds_of_day,
+}
+"""Fields of durations, by their microseconds."""
 _FIRST_ORDINAL = 719_163
 """``date(1970, 1, 1).toordinal()``."""
 
@@ -27,6 +40,8 @@ def attribute(m: SymbolicMachine, flow: Flow, value: Value, name: str) -> Scalar
     """Evaluate ``d.year`` and other fields; None for other values and names."""
     if isinstance(value, DaysV):
         return Scalar(value.days) if name == "days" else None
+    if isinstance(value, DurationV):
+        return Scalar(OF_DURATIONS[name](value.micros)) if name in OF_DURATIONS else None
     if not isinstance(value, Scalar) or value.base not in (DATE, TIMESTAMP_NTZ):
         return None
     if name in _OF_DATES:
@@ -161,11 +176,15 @@ _PADS = dt.date(1, 1, 1).strftime("%Y") == "0001"
 """Whether the platform writes a year with four digits; workers run on the same one."""
 
 
-def combine_days(operation: Operation) -> DaysV | Scalar | None:
-    """Evaluate ``a - b`` of dates, and ``a + b`` and ``a - b`` of a date and a constant number of
-    days; None for other operations.
+def combine_times(operation: Operation) -> DaysV | DurationV | Scalar | None:
+    """Evaluate ``a - b`` of dates or of times, ``a + b`` and ``a - b`` of a date and a constant
+    number of days, and the quotient of a duration and a constant one; None for other operations.
     """
     m, flow, op, left, right = operation
+    if isinstance(op, ast.Div | ast.FloorDiv):
+        return _divide(op, left, right)
+    if isinstance(op, ast.Sub) and _is_clock(left) and _is_clock(right):
+        return DurationV(count_micros(m.scalar(flow, left).term, m.scalar(flow, right).term))
     if isinstance(op, ast.Add) and not _is_date(left):
         left, right = right, left
     if not _is_date(left) or not isinstance(op, ast.Add | ast.Sub):
@@ -180,6 +199,37 @@ def combine_days(operation: Operation) -> DaysV | Scalar | None:
 
 def _is_date(value: Value) -> bool:
     return isinstance(value, Scalar) and value.base == DATE
+
+
+def _is_clock(value: Value) -> bool:
+    return isinstance(value, Scalar) and value.base == TIMESTAMP_NTZ
+
+
+def count_micros(later: Term, earlier: Term) -> Term:
+    """Return the microseconds from one time to another one, which may be before it."""
+    match later, earlier:
+        case App(Op.WALL_TIME, (a, x)), App(Op.WALL_TIME, (b, y)) if x == y:
+            later, earlier = (app(Op.WALL_TIME, instant, int_lit(0)) for instant in (a, b))
+    counts = (apply_function(Op.CLOCK_MICROS, time) for time in (later, earlier))
+    return fold_constants(app(Op.INT_SUB, *counts))
+
+
+def _divide(op: ast.operator, left: Value, right: Value) -> Scalar | None:
+    """Evaluate ``(a - b) / timedelta(hours=1)``, or ``//``."""
+    duration, unit = _micros_of(left), _micros_of(right)
+    number = literal_value(unit) if isinstance(unit, Lit) else None
+    if duration is None or not isinstance(number, int) or number <= 0:
+        return None
+    sign = Op.INT_RATIO if isinstance(op, ast.Div) else Op.INT_QUOTIENT
+    return Scalar(apply_function(sign, duration, int_lit(number)))
+
+
+@method(DaysV | DurationV, "total_seconds", arguments=0)
+def count_seconds(_: ModelCall, duration: DaysV | DurationV) -> Scalar:
+    """``(a - b).total_seconds()``."""
+    micros = _micros_of(duration)
+    assert micros is not None
+    return Scalar(apply_function(Op.INT_RATIO, micros, int_lit(MICROS_OF_SECOND)))
 
 
 def _shift(
@@ -200,12 +250,17 @@ def _shift(
 _ENDS = (dt.date.min, dt.date.max)
 
 
-def count_days(left: Value, right: Value) -> tuple[Value, Value]:
-    """Return the numbers of days of two durations of whole days, which compare as these do; other
-    values stay.
+def measure_durations(left: Value, right: Value) -> tuple[Value, Value]:
+    """Return the numbers of days of two durations of whole days, or the microseconds of others,
+    which compare as the durations do; other values stay.
     """
-    first, second = _days_of(left), _days_of(right)
-    return (left, right) if first is None or second is None else (first, second)
+    days = _days_of(left), _days_of(right)
+    if days[0] is not None and days[1] is not None:
+        return days[0], days[1]
+    first, second = _micros_of(left), _micros_of(right)
+    if first is None or second is None:
+        return left, right
+    return Scalar(first), Scalar(second)
 
 
 def compare_as_days(a: Term, b: Term) -> tuple[Term, Term]:
@@ -231,6 +286,18 @@ def _days_of(value: Value) -> Scalar | None:
     if type(delta) is not dt.timedelta or delta % dt.timedelta(days=1):
         return None
     return Scalar(int_lit(delta.days))
+
+
+def _micros_of(value: Value) -> Term | None:
+    """Return the length of a duration; None for other values."""
+    match value:
+        case DurationV(micros):
+            return micros
+        case DaysV(days):
+            return fold_constants(app(Op.INT_MUL, days, int_lit(MICROS_OF_DAY)))
+        case Known(_, target) if type(target) is dt.timedelta:
+            return int_lit(target // dt.timedelta(microseconds=1))
+    return None
 
 
 @function(

@@ -53,20 +53,17 @@ from presieve.lift.values.symbolic import (
     BitsV,
     DictV,
     ElementsV,
-    FindingsV,
     GrowingV,
     HoleV,
     Known,
     LengthV,
     ListV,
     MapV,
-    MatchV,
     NoneV,
     OptTupleV,
     Scalar,
     SetV,
     SizeV,
-    SplitV,
     Traits,
     TupleV,
     Value,
@@ -76,6 +73,7 @@ from presieve.lift.values.symbolic import (
     is_tagged,
     without_tag,
 )
+from presieve.lift.values.text_parts import FindingsV, MatchV, SplitV
 from presieve.lift.values.whole_columns import DistinctV, NullableV
 from presieve.semantics import pattern_prefixes
 from presieve.semantics.preimages import of_arguments, spell_as
@@ -199,7 +197,7 @@ def compare(comparison: Comparison) -> Term:
     if list_result is not None:
         return flow.decide(list_result)
     left, right = without_length(left), without_length(right)
-    left, right = calendar.count_days(left, right)
+    left, right = calendar.measure_durations(left, right)
     if any(isinstance(v, NullableV | DistinctV) for v in (left, right)):
         return compare_missing(comparison._replace(left=left, right=right))
     if isinstance(left, SizeV) or isinstance(right, SizeV):

@@ -25,6 +25,7 @@ from presieve.lift.values.whole_columns import NullableV
 from presieve.semantics.smart_constructors import (
     and_,
     apply_function,
+    as_float,
     as_int,
     fold_constants,
     is_none,
@@ -132,6 +133,25 @@ def round_number(call: ModelCall) -> Scalar:
     if len(call.args) == 2:
         return Scalar(near, Traits(whole=value.traits.whole, maybe_nan=value.traits.maybe_nan))
     return convert_to_whole(call, Op.FLOAT_TRUNC, Scalar(near))
+
+
+def whole_double(name: str) -> Callable[[Term], Term]:
+    """Return how NumPy rounds doubles by ``floor``, ``ceil`` or ``trunc``: NaN and infinite ones
+    stay, and a zero has the sign of the number.
+    """
+
+    def round_double(x: Term) -> Term:
+        endless = or_(app(Op.IS_NAN, x), *(_equals(x, end) for end in (math.inf, -math.inf)))
+        whole = as_float(apply_function(_WHOLE[name], x))
+        is_negative = fold_constants(app(Op.PY_LT, x, float_lit(0.0)))
+        zero = ite(_equals(x, 0.0), x, ite(is_negative, float_lit(-0.0), float_lit(0.0)))
+        return ite(endless, x, ite(_equals(whole, 0.0), zero, whole))
+
+    return round_double
+
+
+def _equals(x: Term, number: float) -> Term:
+    return fold_constants(app(Op.PY_EQ, x, float_lit(number)))
 
 
 @function("math.sqrt", arguments=1)

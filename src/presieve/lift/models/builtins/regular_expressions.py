@@ -15,15 +15,8 @@ from presieve.ir.sorts import INT, STRING
 from presieve.ir.terms import Op, Term, int_lit, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.registry import function, method
-from presieve.lift.values.symbolic import (
-    FindingsV,
-    Known,
-    MatchV,
-    Scalar,
-    TupleV,
-    Value,
-    constant_of,
-)
+from presieve.lift.values.symbolic import Known, Scalar, TupleV, Value, constant_of
+from presieve.lift.values.text_parts import FindingsV, MatchV
 from presieve.semantics import pattern_prefixes
 from presieve.semantics.function_meanings import compile_pattern
 from presieve.semantics.preimages import of_arguments
@@ -270,16 +263,25 @@ def _find_all(call: ModelCall, pattern: str, flags: int, text: Value) -> Value |
 
 def word_at(m: SymbolicMachine, flow: Flow, findings: FindingsV, place: int) -> Scalar | None:
     """Evaluate ``text.split()[place]``; IndexError if there are fewer words."""
+    word = find_word(findings, place)
+    if word is None:
+        return None
+    m.fail(flow, word[1], IndexError)
+    return Scalar(word[0])
+
+
+def find_word(findings: FindingsV, place: int) -> tuple[Term, Term] | None:
+    """Return a word of a text, and whether the text has no such word; None for other findings."""
     if findings != words_of(findings.text):
         return None
     least = place + 1 if place >= 0 else -place
     number = count_findings(findings)
-    m.fail(flow, of_arguments(app(Op.PY_LT, number, int_lit(least))), IndexError)
+    lacks = of_arguments(app(Op.PY_LT, number, int_lit(least)))
     if place >= 0:
         pattern = rf"(?:\S+\s+){{{place}}}(\S+)" if place else r"(\S+)"
     else:
         pattern = rf"(\S+)(?:\s+\S+){{{least - 1}}}\s*\Z"
-    return _group(MatchV(number, findings.text, pattern, 0, "search"), 1)
+    return _group(MatchV(number, findings.text, pattern, 0, "search"), 1).term, lacks
 
 
 @function("re.compile", arguments=range(1, 3))

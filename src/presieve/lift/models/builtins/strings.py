@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
@@ -24,16 +25,8 @@ from presieve.lift.models.builtins.written_texts import concatenate_texts, fill_
 from presieve.lift.models.registry import ANY, method
 from presieve.lift.python.names import as_constant
 from presieve.lift.values.join_values import there
-from presieve.lift.values.symbolic import (
-    FindingsV,
-    GrowingV,
-    ListV,
-    Scalar,
-    SplitV,
-    TupleV,
-    Value,
-    constant_of,
-)
+from presieve.lift.values.symbolic import GrowingV, ListV, Scalar, TupleV, Value, constant_of
+from presieve.lift.values.text_parts import FindingsV, SplitV
 from presieve.semantics import preimages
 from presieve.semantics.function_meanings import EXTENTS, WHITESPACE
 from presieve.semantics.preimages import of_arguments, spell_as, two_valued
@@ -46,7 +39,7 @@ from presieve.semantics.smart_constructors import (
     or_,
 )
 
-_LONGEST = 10_000
+LONGEST = 10_000
 """Maximum width, in characters, of a padded constant that is computed."""
 _END = 2**63
 """The end of a slice that goes to the end of the text."""
@@ -69,20 +62,20 @@ text_method = partial(method, Scalar, owner=_text)
 """Register a model of methods of texts."""
 
 
-def _term(call: ModelCall, text: Scalar) -> Term:
+def term_of(call: ModelCall, text: Scalar) -> Term:
     """Return the text's term, where it is not None, which has no such method."""
     return call.m.scalar(call.flow, text, AttributeError).term
 
 
-@text_method("splitlines", "ljust", "rjust", "center")
+@text_method("splitlines", "center")
 def compute_constant(call: ModelCall, text: Scalar) -> Value | None:
     """``text.center(9)`` and the like of constants."""
     name, zone = call.name, call.m.columns.zone
     plain = [constant_of(v, STRING, INT) for v in (text, *call.args)]
     if None in plain:
         return None
-    if name in _PADDING and any(isinstance(n, int) and n > _LONGEST for n in plain):
-        raise call.decline("too-large", f"a string of more than {_LONGEST} characters")
+    if name in _PADDING and any(isinstance(n, int) and n > LONGEST for n in plain):
+        raise call.decline("too-large", f"a string of more than {LONGEST} characters")
     try:
         python_value = getattr(plain[0], name)(*plain[1:])
     except (TypeError, ValueError) as e:
@@ -108,7 +101,7 @@ def _literals(call: ModelCall) -> list[Lit] | None:
 )
 def is_of_kind(call: ModelCall, text: Scalar) -> Value:
     """``text.isdigit()`` and the like."""
-    term = _term(call, text)
+    term = term_of(call, text)
     return boolean(apply_function(Op.TEXT_IS, term, string_lit(call.name)))
 
 
@@ -152,7 +145,7 @@ def digits_of(text: Term) -> tuple[Term, int] | None:
 @text_method("upper", "lower", arguments=0)
 def change_case(call: ModelCall, text: Scalar) -> Value | None:
     """``text.upper()`` and ``text.lower()``."""
-    return _apply(_CASES[call.name], _term(call, text))
+    return _apply(_CASES[call.name], term_of(call, text))
 
 
 @text_method("strip", "lstrip", "rstrip")
@@ -161,7 +154,7 @@ def strip_text(call: ModelCall, text: Scalar) -> Value | None:
     characters = _literals(call)
     if characters is None or len(characters) > 1:
         return None
-    term = _term(call, text)
+    term = term_of(call, text)
     return _apply(_STRIPS[call.name], term, *(characters or [string_lit(WHITESPACE)]))
 
 
@@ -171,7 +164,7 @@ def replace_text(call: ModelCall, text: Scalar) -> Value | None:
     literals = _literals(call)
     if literals is None or len(literals) != 2 or not literals[0].value:
         return compute_constant(call, text)
-    return _apply(Op.TEXT_REPLACE, _term(call, text), *literals)
+    return _apply(Op.TEXT_REPLACE, term_of(call, text), *literals)
 
 
 @text_method("removeprefix")
@@ -180,7 +173,7 @@ def without_prefix(call: ModelCall, text: Scalar) -> Value | None:
     literals = _literals(call)
     if literals is None or len(literals) != 1:
         return None
-    term = _term(call, text)
+    term = term_of(call, text)
     prefix = str(literals[0].value)
     return Scalar(ite(starts_with(term, prefix), _text_from(term, len(prefix)), term))
 
@@ -188,7 +181,7 @@ def without_prefix(call: ModelCall, text: Scalar) -> Value | None:
 @text_method("endswith", arguments=1)
 def ends_with(call: ModelCall, text: Scalar) -> Value | None:
     """``text.endswith(end)`` of a constant, also of a tuple of them."""
-    ends = ends_with_any(_term(call, text), call.args[0])
+    ends = ends_with_any(term_of(call, text), call.args[0])
     return None if ends is None else boolean(call.flow.decide(ends))
 
 
@@ -213,7 +206,7 @@ def place_of(call: ModelCall, text: Scalar) -> Value | None:
     if literals is None or len(literals) != 1 or not literals[0].value:
         return compute_constant(call, text)
     m, flow = call.m, call.flow
-    term = _term(call, text)
+    term = term_of(call, text)
     if call.name in ("index", "rindex"):
         m.fail(flow, negate(apply_function(Op.TEXT_CONTAINS, term, *literals)), ValueError)
     return _apply(_PLACES[call.name], term, *literals)
@@ -222,18 +215,7 @@ def place_of(call: ModelCall, text: Scalar) -> Value | None:
 @text_method("capitalize", "title", "casefold", "swapcase", arguments=0)
 def recase(call: ModelCall, text: Scalar) -> Value | None:
     """``text.title()``, ``capitalize``, ``casefold`` and ``swapcase``."""
-    return _apply(Op.TEXT_RECASED, _term(call, text), string_lit(call.name))
-
-
-@text_method("zfill", arguments=1)
-def fill_with_zeros(call: ModelCall, text: Scalar) -> Value | None:
-    """``text.zfill(n)`` with a constant ``n``."""
-    width = constant_of(call.args[0], INT)
-    if type(width) is not int:
-        return None
-    if width > _LONGEST:
-        raise call.decline("too-large", f"a string of more than {_LONGEST} characters")
-    return _apply(Op.TEXT_ZFILL, _term(call, text), int_lit(width))
+    return _apply(Op.TEXT_RECASED, term_of(call, text), string_lit(call.name))
 
 
 @text_method("removesuffix", arguments=1)
@@ -242,7 +224,7 @@ def without_suffix(call: ModelCall, text: Scalar) -> Value | None:
     literals = _literals(call)
     if literals is None:
         return None
-    term, suffix = _term(call, text), str(literals[0].value)
+    term, suffix = term_of(call, text), str(literals[0].value)
     if not suffix:
         return Scalar(term)
     ends = apply_function(Op.TEXT_ENDS, term, *literals)
@@ -257,7 +239,7 @@ def partition(call: ModelCall, text: Scalar) -> Value | None:
         return None
     if call.name == "rpartition" and _overlaps(str(literals[0].value)):
         return None
-    term, separator = _term(call, text), literals[0]
+    term, separator = term_of(call, text), literals[0]
     cut, first = apply_function(Op.TEXT_CONTAINS, term, separator), call.name == "partition"
     before, after = _sides(SplitV(term, separator, False, True, not first))
     none = string_lit("")
@@ -288,7 +270,7 @@ def split(call: ModelCall, text: Scalar) -> Value | None:
     if computed_value is not None or len(call.args) > 2:
         return computed_value
     if not call.args:
-        return words_of(_term(call, text))
+        return words_of(term_of(call, text))
     separator, most = constant_of(call.args[0], STRING), -1
     if len(call.args) == 2:
         number = constant_of(call.args[1], INT)
@@ -297,7 +279,7 @@ def split(call: ModelCall, text: Scalar) -> Value | None:
         most = number
     if not separator or (call.name == "rsplit" and _overlaps(str(separator))):
         return None
-    term, literal = _term(call, text), string_lit(str(separator))
+    term, literal = term_of(call, text), string_lit(str(separator))
     if most < 0:
         return SplitV(term, literal, True)
     return SplitV(term, literal, False, most == 1, call.name == "rsplit")
@@ -313,16 +295,41 @@ def _overlaps(separator: str) -> bool:
 def part_at(m: SymbolicMachine, flow: Flow, parts: SplitV, key: Value) -> Scalar:
     """Return one part of a split text; IndexError if there are fewer parts."""
     place = constant_of(key, INT)
-    if parts.once and place in (0, 1, -1):
-        assert isinstance(place, int)
-        return _part_of_two(m, flow, parts, place)
-    if type(place) is not int or (not parts.counted and (place != 0 or parts.last)):
+    part = find_part(parts, place) if type(place) is int else None
+    if part is None:
         raise DeclineSignal("unsupported-expression", "this part of a text")
+    m.fail(flow, part.lacks, IndexError)
+    return Scalar(part.text)
+
+
+class PartOrLack(NamedTuple):
+    """A part of a text, and whether the text has no such part."""
+
+    text: Term
+    lacks: Term
+
+
+def find_part(parts: SplitV, place: int) -> PartOrLack | None:
+    """Return a part of a split text; None for a place that is not read."""
+    if parts.once and place in (0, 1, -1):
+        return _part_of_two(parts, place)
+    if not parts.counted and (place != 0 or parts.last):
+        return None
     least = place if place >= 0 else -place - 1
-    if least:
-        number = app(Op.TEXT_COUNT, parts.text, parts.separator)
-        m.fail(flow, of_arguments(app(Op.PY_LT, number, int_lit(least))), IndexError)
-    return _apply(Op.TEXT_PART, parts.text, parts.separator, int_lit(place))
+    number = app(Op.TEXT_COUNT, parts.text, parts.separator)
+    lacks = of_arguments(app(Op.PY_LT, number, int_lit(least))) if least else FALSE
+    part = apply_function(Op.TEXT_PART, parts.text, parts.separator, int_lit(place))
+    return PartOrLack(part, lacks)
+
+
+def count_parts(parts: SplitV) -> Term | None:
+    """Return the number of parts of a split text; None if it is not known."""
+    if parts.once:
+        cut = apply_function(Op.TEXT_CONTAINS, parts.text, parts.separator)
+        return ite(cut, int_lit(2), int_lit(1))
+    if not parts.counted:
+        return None
+    return app(Op.INT_ADD, app(Op.TEXT_COUNT, parts.text, parts.separator), int_lit(1))
 
 
 def unpack(
@@ -351,14 +358,13 @@ def unpack(
 _MOST_OF_TWO = 2
 
 
-def _part_of_two(m: SymbolicMachine, flow: Flow, parts: SplitV, place: int) -> Scalar:
+def _part_of_two(parts: SplitV, place: int) -> PartOrLack:
     """Return a part of a text that is cut once, or not at all."""
     cut = apply_function(Op.TEXT_CONTAINS, parts.text, parts.separator)
     before, after = _sides(parts)
     if place == 1:
-        m.fail(flow, negate(cut), IndexError)
-        return Scalar(after)
-    return Scalar(ite(cut, before if place == 0 else after, parts.text))
+        return PartOrLack(after, negate(cut))
+    return PartOrLack(ite(cut, before if place == 0 else after, parts.text), FALSE)
 
 
 @text_method("format", keywords=ANY)
@@ -473,7 +479,7 @@ def sum_of(operation: Operation) -> Scalar | None:
 
 def _repeat(text: Value, times: Value) -> Scalar | None:
     part, number = constant_of(text, STRING), constant_of(times, INT)
-    if not isinstance(part, str) or type(number) is not int or len(part) * number > _LONGEST:
+    if not isinstance(part, str) or type(number) is not int or len(part) * number > LONGEST:
         return None
     return Scalar(string_lit(part * number))
 
@@ -570,7 +576,7 @@ def startswith(call: ModelCall, text: Scalar) -> Value | None:
     computed_value = compute_constant(call, text)
     if computed_value is not None or len(call.args) != 1:
         return computed_value
-    term = _term(call, text)
+    term = term_of(call, text)
     starts = starts_with_any(term, call.args[0])
     return None if starts is None else boolean(call.flow.decide(starts))
 

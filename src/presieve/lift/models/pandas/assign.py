@@ -18,7 +18,14 @@ from presieve.lift.execution.aliasing import check_sole
 from presieve.lift.execution.heap import contents
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.elementwise import Choice, choose_elements
-from presieve.lift.models.pandas.series import column_of, part, scalar_operand, table_method, vector
+from presieve.lift.models.pandas.series import (
+    column_of,
+    part,
+    scalar_operand,
+    stored,
+    table_method,
+    vector,
+)
 from presieve.lift.models.pandas.tables_of_columns import column_of_values
 from presieve.lift.values.symbolic import RowListV, TupleV, Value, constant_of
 from presieve.lift.values.whole_columns import FrameV, PartV, SeriesV, VectorV
@@ -86,7 +93,7 @@ def assign_columns(call: ModelCall, table: PartV) -> PartV | None:
 
 
 def _column(m: SymbolicMachine, table: PartV, value: Value) -> VectorV:
-    column = column_of_values(m, value.item) if isinstance(value, RowListV) else vector(m, value)
+    column = column_of_values(m, value.item) if isinstance(value, RowListV) else stored(m, value)
     if isinstance(value, RowListV) and value.rows != TRUE:
         raise DeclineSignal("unsupported-operation", "a list of fewer items than there are rows")
     if column is not None:

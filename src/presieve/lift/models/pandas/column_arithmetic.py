@@ -33,11 +33,12 @@ from presieve.ir.terms import (
     literal_value,
     none_lit,
 )
-from presieve.lift.execution.state import SymbolicMachine
+from presieve.lift.execution.state import BinaryOperation, SymbolicMachine
 from presieve.lift.models.pandas.series import (
     NAN,
     check_aligned,
     check_no_nan,
+    fill_missing,
     like,
     scalar_operand,
     small,
@@ -53,6 +54,7 @@ from presieve.semantics.smart_constructors import (
     apply_function,
     as_float,
     get,
+    is_missing,
     is_none,
     ite,
     or_,
@@ -131,7 +133,7 @@ def _check_operands(operands: _Operands) -> None:
         optional = isinstance(v.term.sort, Option)
         masks = isinstance(op, ast.BitAnd | ast.BitOr)
         if (
-            v.loose
+            (v.loose and not (masks and v.term.sort == BOOL))
             or (v.masked and not masks)
             or (v.array and (optional or strip(v.term.sort) == STRING))
         ):
@@ -164,6 +166,23 @@ def _may_be_minus_zero(term: Term) -> bool:
     if not isinstance(term, App):
         return False
     return term.op in (Op.INT_MUL, Op.INT_NEG) or any(map(_may_be_minus_zero, term.args))
+
+
+def combine_filled(operation: BinaryOperation[ast.operator], filler: Value) -> VectorV:
+    """Evaluate ``column.add(other, fill_value=number)`` of doubles: where one of two is missing,
+    the number takes its place.
+    """
+    m, _, op, left, right = operation
+    a, b = vector(m, left), vector(m, right)
+    if b is None:
+        return binary_vectors(m, op, fill_missing(m, a, filler) if a is not None else left, right)
+    if a is None or any(strip(v.term.sort) != FLOAT or v.loose for v in (a, b)):
+        raise DeclineSignal("unsupported-operation", "fill_value for columns that are not doubles")
+    check_aligned(a, b)
+    first, second = (fill_missing(m, v, filler).term for v in (a, b))
+    both = and_(is_missing(a.term), is_missing(b.term))
+    x, y = (ite(both, NAN, term) for term in (first, second))
+    return binary_vectors(m, op, like(x, a), like(y, b))
 
 
 def unary_vector(m: SymbolicMachine, op: ast.unaryop, v: VectorV) -> VectorV:

@@ -27,11 +27,12 @@ from presieve.lift.models.pandas.series import (
     column_method,
     like,
     small,
+    stored,
     vector,
 )
-from presieve.lift.models.registry import function
-from presieve.lift.values.symbolic import DictV, Known, Scalar, Value, constant_of
-from presieve.lift.values.whole_columns import VectorV
+from presieve.lift.models.registry import function, method
+from presieve.lift.values.symbolic import DictV, Known, ListV, Scalar, TupleV, Value, constant_of
+from presieve.lift.values.whole_columns import SeriesV, VectorV
 from presieve.records import replace
 from presieve.semantics.smart_constructors import (
     and_,
@@ -107,7 +108,11 @@ def map_by_dict(call: ModelCall, v: VectorV, value: Value) -> VectorV | None:
 
 @column_method("replace", arguments=range(1, 3), fresh=True)
 def replace_values(call: ModelCall, v: VectorV) -> VectorV | None:
-    """``column.replace({...})`` and ``column.replace(old, new)`` of constant texts."""
+    """``column.replace({...})`` and ``column.replace(old, new)`` of constant texts, and of numbers
+    in a column of doubles, also ``replace([a, b], new)``.
+    """
+    if strip(v.term.sort) == FLOAT and not v.loose:
+        return _replace_numbers(call, v)
     if strip(v.term.sort) != STRING or v.loose or v.array:
         return None
     if len(call.args) == 2:
@@ -131,14 +136,44 @@ def replace_values(call: ModelCall, v: VectorV) -> VectorV | None:
     return replace(like(result, v), loose=may_lack, gaps=may_lack)
 
 
+def _replace_numbers(call: ModelCall, v: VectorV) -> VectorV | None:
+    """Replace numbers among doubles; NaN stands for what is missing."""
+    if len(call.args) == 2:
+        given = call.flow.dereference(call.args[0])
+        olds = given.items if isinstance(given, ListV | TupleV) else (given,)
+        pairs = [(old, call.args[1]) for old in olds]
+    else:
+        entries = entries_of(call, call.args[0])
+        pairs = [(Scalar(old), Scalar(new)) for old, new in entries or ()]
+    numbers = [tuple(constant_of(x) for x in pair) for pair in pairs]
+    if not numbers or any(type(n) not in (int, float) for pair in numbers for n in pair):
+        return None
+    if any(new != new for _, new in numbers):
+        check_no_nan(call.m, v)
+    x = result = as_double(v.term)
+    for old, new in reversed(numbers):
+        assert isinstance(old, int | float)
+        assert isinstance(new, int | float)
+        equal = fold_constants(app(Op.PY_EQ, x, float_lit(float(old))))
+        result = ite(equal if old == old else app(Op.IS_NAN, x), float_lit(float(new)), result)
+    return like(result, v)
+
+
+def _any_column(call: ModelCall, owner: Value) -> VectorV | None:
+    column = stored(call.m, owner)
+    return None if column is None or column.array else column
+
+
 # --- astype ---------------------------------------------------------------------------------------
 
 
-@column_method("astype", arguments=1, fresh=True)
+@method(SeriesV | VectorV, "astype", arguments=1, fresh=True, owner=_any_column)
 def convert(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.astype(int)``, ``astype(float)`` and ``astype(str)`` of numbers and texts, and the
     same by name.
     """
+    if v.categories:
+        return _from_categories(v, _type_name(call.args[0]))
     target = _TARGETS.get(_type_name(call.args[0]))
     if target is None or v.loose or v.array or v.masked:
         return None
@@ -150,6 +185,15 @@ def convert(call: ModelCall, v: VectorV) -> VectorV | None:
         truth = and_(negate(is_none(v.term)), get(v.term))
         return like(truth, v) if strip(v.term.sort) == BOOL else None
     return _to_integer(call, v, target)
+
+
+def _from_categories(v: VectorV, target: object) -> VectorV | None:
+    """Convert categories to texts: what is missing becomes ``"nan"``, or stays among objects."""
+    if target in ("object", "O"):
+        return replace(v, categories=False, loose=True)
+    if target != "str":
+        return None
+    return like(ite(is_none(v.term), string_lit("nan"), get(v.term)), v)
 
 
 def _type_name(value: Value) -> object:

@@ -40,10 +40,12 @@ from presieve.lift.values.symbolic import (
 )
 from presieve.lift.values.whole_columns import (
     AccessV,
+    DurationsV,
     FrameV,
     FrequencyV,
     LabelledV,
     LabelV,
+    NumberedV,
     PartV,
     SeriesV,
     SplitsV,
@@ -75,8 +77,10 @@ def attribute_of(m: SymbolicMachine, flow: Flow, value: Value, name: str) -> Val
             return None
         case SeriesV() | FrameV() | VectorV() | PartV() if name in _ACCESS:
             return AccessV(value, name)
-        case SeriesV() | VectorV() | SplitsV() if name in ("str", "dt"):
+        case SeriesV() | VectorV() | SplitsV() | DurationsV() if name in ("str", "dt"):
             return AccessV(value, name)
+        case AccessV(DurationsV() as durations, "dt"):
+            return datetimes.field_of_durations(durations, name)
         case AccessV(of, "dt") if (times := series.vector(m, of)) is not None:
             return datetimes.field_of(m, times, name)
         case SeriesV() | VectorV() if name == "size":
@@ -141,6 +145,9 @@ def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value |
             return _by_label(m, flow, of, key)
         case AccessV(_, "str"):
             return str_accessor.item_at(m, value, key)
+        case NumberedV(columns):
+            place = constant_of(key, INT)
+            return next((c for i, c in enumerate(columns) if i == place), None)
         case LabelledV():
             return _cell_of(m, flow, value, constant_of(key))
         case FrameV() | PartV() if isinstance(key, SeriesV | VectorV):

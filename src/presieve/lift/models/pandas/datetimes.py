@@ -13,23 +13,35 @@ from __future__ import annotations
 
 import ast
 import datetime as dt
+from collections.abc import Callable
+from functools import partial
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import DATE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
-from presieve.ir.terms import FALSE, Op, Term, int_lit, lit, none_lit, string_lit
+from presieve.ir.terms import FALSE, Op, Term, float_lit, int_lit, lit, none_lit, string_lit
 from presieve.lift.execution.count_fields import any_row
-from presieve.lift.execution.state import Comparison, ModelCall, SymbolicMachine
-from presieve.lift.models.pandas.series import compare_vectors, like, present_rows, vector
+from presieve.lift.execution.state import Comparison, ModelCall, Operation, SymbolicMachine
+from presieve.lift.models.builtins.calendar import OF_DURATIONS, count_micros, format_time
+from presieve.lift.models.pandas.series import (
+    against,
+    check_aligned,
+    compare_vectors,
+    like,
+    present_rows,
+    scalar_operand,
+    vector,
+)
 from presieve.lift.models.registry import function, method
 from presieve.lift.python.names import module, scalar_constant
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.symbolic import Scalar, Value, constant_of, describe
-from presieve.lift.values.whole_columns import AccessV, CalendarV, VectorV
+from presieve.lift.values.whole_columns import AccessV, CalendarV, DurationsV, VectorV
 from presieve.records import replace
 from presieve.semantics.smart_constructors import (
     and_,
     apply_function,
+    as_float,
     fold_constants,
     get,
     is_missing,
@@ -37,6 +49,7 @@ from presieve.semantics.smart_constructors import (
     ite,
     or_,
     some,
+    unwrap_option,
 )
 from presieve.semantics.values import date_of
 
@@ -49,13 +62,50 @@ _FLIPPED: dict[type[ast.cmpop], ast.cmpop] = {
 _LAST_YEAR = 9998
 
 
-_OF_DAYS = {
-    "year": Op.DATE_YEAR,
-    "month": Op.DATE_MONTH,
-    "day": Op.DATE_DAY,
-    **dict.fromkeys(("weekday", "dayofweek", "day_of_week"), Op.DATE_WEEKDAY),
+def _quarter(day: Term) -> Term:
+    later = fold_constants(app(Op.INT_ADD, apply_function(Op.DATE_MONTH, day), int_lit(2)))
+    return fold_constants(app(Op.INT_FLOORDIV, later, int_lit(3)))
+
+
+def _starts(*months: int) -> Callable[[Term], Term]:
+    """Return a test whether a day is the first one of one of these months."""
+
+    def test(day: Term) -> Term:
+        month = apply_function(Op.DATE_MONTH, day)
+        is_first = app(Op.PY_EQ, apply_function(Op.DATE_DAY, day), int_lit(1))
+        if len(months) == _MONTHS_OF_YEAR:
+            return is_first
+        return and_(is_first, or_(*(app(Op.PY_EQ, month, int_lit(n)) for n in months)))
+
+    return test
+
+
+def _ends(*months: int) -> Callable[[Term], Term]:
+    """Return a test whether the next day is the first one of one of these months."""
+    starts = _starts(*months)
+    return lambda day: starts(apply_function(Op.DATE_SHIFT, day, int_lit(1)))
+
+
+_MONTHS_OF_YEAR = 12
+_OF_DAYS: dict[str, Callable[[Term], Term]] = {
+    "year": partial(apply_function, Op.DATE_YEAR),
+    "month": partial(apply_function, Op.DATE_MONTH),
+    "day": partial(apply_function, Op.DATE_DAY),
+    "quarter": _quarter,
+    **dict.fromkeys(
+        ("weekday", "dayofweek", "day_of_week"), partial(apply_function, Op.DATE_WEEKDAY)
+    ),
 }
 _OF_CLOCKS = {"hour": Op.CLOCK_HOUR, "minute": Op.CLOCK_MINUTE, "second": Op.CLOCK_SECOND}
+_TESTS: dict[str, Callable[[Term], Term]] = {
+    "is_month_start": _starts(*range(1, 13)),
+    "is_month_end": _ends(*range(1, 13)),
+    "is_quarter_start": _starts(1, 4, 7, 10),
+    "is_quarter_end": _ends(1, 4, 7, 10),
+    "is_year_start": _starts(1),
+    "is_year_end": _ends(1),
+}
+"""Tests of days, which are false for a missing time."""
 
 
 def number_of(v: VectorV, name: str, zone: Zone) -> VectorV | None:
@@ -68,10 +118,15 @@ def number_of(v: VectorV, name: str, zone: Zone) -> VectorV | None:
     if name in _OF_CLOCKS:
         field = apply_function(_OF_CLOCKS[name], time)
     else:
-        field = apply_function(_OF_DAYS[name], apply_function(Op.CLOCK_DATE, time))
-    if isinstance(v.term.sort, Option):
-        field = ite(is_none(v.term), none_lit(INT), some(field))
-    return VectorV(field, v.rows, None, True, v.ordered, by=v.by)
+        field = _OF_DAYS[name](apply_function(Op.CLOCK_DATE, time))
+    return VectorV(_unless_missing(v, field), v.rows, None, True, v.ordered, by=v.by)
+
+
+def _unless_missing(v: VectorV, term: Term) -> Term:
+    """Return what is computed of each time; missing for a missing one."""
+    if not isinstance(v.term.sort, Option):
+        return term
+    return ite(is_none(v.term), none_lit(term.sort), some(term))
 
 
 def _convert_to_wall_time(time: Term, zone: Zone) -> Term | None:
@@ -90,11 +145,70 @@ def field_of(m: SymbolicMachine, v: VectorV, name: str) -> CalendarV | VectorV:
     if strip(v.term.sort) not in (TIMESTAMP, TIMESTAMP_NTZ):
         reason = "raises for columns that are not timestamps: dates of Spark are objects in pandas"
         raise DeclineSignal("unsupported-operation", f".dt {reason}")
+    time = _convert_to_wall_time(get(v.term), m.columns.zone)
+    day = None if time is None else apply_function(Op.CLOCK_DATE, time)
+    if day is not None and name in _TESTS:
+        return like(and_(negate(is_none(v.term)), _TESTS[name](day)), v)
     if name != "date":
-        reason = f".dt.{name} is not supported, only .dt.date against constants, and numbers"
-        advice = "such as .dt.year and .dt.hour: make it a column below the function"
+        reason = f".dt.{name} is not supported, only .dt.date, numbers such as .dt.year, and tests"
+        advice = "such as .dt.is_month_start: make it a column below the function"
         raise DeclineSignal("unsupported-expression", f"{reason} {advice}")
-    return CalendarV(v)
+    # A column of objects, and one of times if all are missing.
+    dates = None if day is None else replace(like(_unless_missing(v, day), v), loose=True)
+    return CalendarV(v, dates)
+
+
+def subtract(operation: Operation) -> DurationsV | None:
+    """Evaluate ``a - b`` of columns of times, or of one and a constant; None for others."""
+    m, flow, _, left, right = operation
+    columns = [v for v in (vector(m, left), vector(m, right)) if v is not None]
+    v, times = columns[0], (TIMESTAMP, TIMESTAMP_NTZ)
+    if any(strip(c.term.sort) not in times or c.array for c in columns):
+        return None
+    if len(columns) == 2:
+        check_aligned(*columns)
+        a, b = (get(c.term) for c in columns)
+    else:
+        x, constant = against(v, scalar_operand(right if vector(m, left) is v else left))
+        a, b = (x, constant) if vector(m, left) is v else (constant, x)
+    clocks = [_convert_to_wall_time(t, m.columns.zone) for t in (a, b)]
+    if clocks[0] is None or clocks[1] is None:
+        return None
+    micros = count_micros(clocks[0], clocks[1])
+    absent = or_(*(is_none(c.term) for c in columns))
+    present = and_(v.rows, negate(absent))
+    # Of more nanoseconds than 64 bits hold, pandas raises.
+    low, high = (int_lit(n) for n in (-_MOST_MICROS, _MOST_MICROS))
+    outside = or_(app(Op.PY_LT, micros, low), app(Op.PY_LT, high, micros))
+    m.fail(flow, any_row(m, and_(present, fold_constants(outside))))
+    term = ite(absent, none_lit(INT), some(micros)) if absent != FALSE else micros
+    return DurationsV(like(term, *columns))
+
+
+_MOST_MICROS = (2**63 - 1) // 1000
+
+
+def field_of_durations(durations: DurationsV, name: str) -> VectorV | None:
+    """Evaluate ``(a - b).dt.days`` and ``.dt.seconds``; None for other names."""
+    v = durations.micros
+    if name not in OF_DURATIONS:
+        return None
+    return like(_unless_missing(v, OF_DURATIONS[name](unwrap_option(v.term))), v)
+
+
+def _durations(_: ModelCall, owner: Value) -> VectorV | None:
+    of = owner.of if isinstance(owner, AccessV) else None
+    return of.micros if isinstance(of, DurationsV) else None
+
+
+@method(AccessV, "dt.total_seconds", arguments=0, fresh=True, owner=_durations)
+def count_seconds(call: ModelCall, v: VectorV) -> VectorV | None:
+    """``(a - b).dt.total_seconds()`` of columns of times."""
+    if not _is_pandas("2."):
+        return None
+    nanos = fold_constants(app(Op.INT_MUL, unwrap_option(v.term), int_lit(1000)))
+    seconds = app(Op.FLOAT_DIV, as_float(nanos), float_lit(1e9))
+    return like(_unless_missing(v, seconds), v)
 
 
 _DAYS = dict(
@@ -127,9 +241,15 @@ def name_days_or_months(call: ModelCall, v: VectorV) -> VectorV | None:
     for n, name in others:
         hit = fold_constants(app(Op.PY_EQ, get(number.term), int_lit(n)))
         term = ite(hit, string_lit(name), term)
-    if isinstance(v.term.sort, Option):
-        term = ite(is_none(v.term), none_lit(STRING), some(term))
-    return replace(like(term, v), loose=True)
+    return replace(like(_unless_missing(v, term), v), loose=True)
+
+
+@method(AccessV, "dt.strftime", arguments=1, fresh=True, owner=_times)
+def format_times(call: ModelCall, v: VectorV) -> VectorV | None:
+    """``column.dt.strftime(form)``, as of a single time."""
+    time = _convert_to_wall_time(get(v.term), call.m.columns.zone)
+    text = None if time is None else format_time(call, Scalar(time))
+    return None if text is None else replace(like(_unless_missing(v, text.term), v), loose=True)
 
 
 @function("pandas.to_datetime", arguments=1)
@@ -157,21 +277,24 @@ def convert_to_times(call: ModelCall) -> VectorV:
 
 
 def _begin_of_days(call: ModelCall, v: VectorV) -> VectorV:
-    """Return the times when dates begin. Before pandas 3, a time is a number of nanoseconds."""
-    version = str(getattr(module("pandas"), "__version__", ""))
-    if not version.startswith(_IN_NANOSECONDS):
-        raise call.decline("unknown-call", f"pandas.to_datetime of dates, by pandas {version}")
+    """Return the times when dates begin."""
+    if not _is_pandas("1.", "2."):
+        raise call.decline("unknown-call", "pandas.to_datetime of dates, by this version of pandas")
     day = get(v.term)
     first, last = (lit(DATE, days) for days in _DAYS_OF_NANOSECONDS)
     outside = or_(app(Op.PY_LT, day, first), app(Op.PY_LT, last, day))
     call.m.fail(call.flow, any_row(call.m, and_(present_rows(v), outside)))
-    term: Term = apply_function(Op.DATE_MIDNIGHT, day)
-    if isinstance(v.term.sort, Option):
-        term = ite(is_none(v.term), none_lit(TIMESTAMP_NTZ), some(term))
+    term = _unless_missing(v, apply_function(Op.DATE_MIDNIGHT, day))
     return VectorV(term, v.rows, None, False, v.ordered, by=v.by)
 
 
-_IN_NANOSECONDS = ("1.", "2.")
+def _is_pandas(*versions: str) -> bool:
+    """Return whether pandas is of one of these versions, such as ``2.``; before 3, a time is a
+    number of nanoseconds.
+    """
+    return str(getattr(module("pandas"), "__version__", "")).startswith(versions)
+
+
 _DAYS_OF_NANOSECONDS = (-106_751, 106_751)
 """The days since 1970-01-01 that begin within 64 bits of nanoseconds."""
 

@@ -10,7 +10,7 @@ from presieve.lift.execution.aliasing import fresh
 from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.builtins import mathematics
 from presieve.lift.models.builtins.comparisons import boolean
-from presieve.lift.models.pandas import elementwise, reductions, series
+from presieve.lift.models.pandas import column_arithmetic, elementwise, reductions, series
 from presieve.lift.models.pandas.tables_of_columns import column_of_values
 from presieve.lift.models.registry import function
 from presieve.lift.values.symbolic import NoneV, RowListV, Scalar, Value, describe
@@ -28,6 +28,16 @@ def numpy_isnan(call: ModelCall) -> Value:
     return mathematics.is_nan(call)
 
 
+@function("numpy.floor", "numpy.ceil", "numpy.trunc", arguments=1, fresh=True)
+def round_to_whole(call: ModelCall) -> VectorV | None:
+    """``numpy.floor``, ``ceil`` and ``trunc`` of a column of doubles."""
+    v = series.vector(call.m, call.args[0])
+    if v is None or strip(v.term.sort) != FLOAT or v.loose:
+        return None
+    series.check_no_nan(call.m, v)
+    return series.like(column_arithmetic.of_doubles(mathematics.whole_double(call.name), v.term), v)
+
+
 @function("numpy.abs", "numpy.absolute", arguments=1, fresh=True)
 def numpy_abs(call: ModelCall) -> Value:
     """``numpy.abs`` of a column of numbers, as its method ``abs``."""
@@ -43,14 +53,15 @@ def make_series(call: ModelCall) -> Value:
     index=column.index)``; of a list with an item for each row, where each row is by itself.
     """
     named = call.named
-    listed = call.flow.dereference(call.args[0])
-    if isinstance(listed, RowListV):
-        if listed.rows != TRUE or "index" in named:
-            raise call.decline("unknown-call", "pandas.Series of a list of some rows")
-        return fresh(call.m, column_of_values(call.m, listed.item))
-    v, of = series.vector(call.m, call.args[0]), _find_indexed(call, named.get("index"))
+    of = _find_indexed(call, named.get("index"))
     if "index" in named and of is None:
         raise call.decline("unknown-call", "pandas.Series with this index")
+    listed = call.flow.dereference(call.args[0])
+    if isinstance(listed, RowListV):
+        if listed.rows != TRUE or (of is not None and (of.rows != TRUE or not of.ordered)):
+            raise call.decline("unknown-call", "pandas.Series of a list of some rows")
+        return fresh(call.m, column_of_values(call.m, listed.item))
+    v = series.vector(call.m, call.args[0])
     if v is None:
         return _repeat(call, of)
     # Without an index, that of the new Series is the whole group's, so the array must cover it.

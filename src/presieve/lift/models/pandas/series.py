@@ -37,7 +37,7 @@ from presieve.lift.python.names import scalar_constant
 from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, ArrowKeyV, BatchV, CellV
 from presieve.lift.values.join_values import can_promote, promote
 from presieve.lift.values.symbolic import Scalar, Value, constant_of, describe
-from presieve.lift.values.whole_columns import FrameV, NullableV, PartV, SeriesV, VectorV
+from presieve.lift.values.whole_columns import CalendarV, FrameV, NullableV, PartV, SeriesV, VectorV
 from presieve.records import replace
 from presieve.semantics.preimages import of_arguments
 from presieve.semantics.smart_constructors import (
@@ -65,9 +65,24 @@ _ORDER: dict[type[ast.cmpop], Op] = {
 
 
 def vector(m: SymbolicMachine, value: Value) -> VectorV | None:
-    """Return a whole column of the group, or a value computed from one; None for other values."""
-    if isinstance(value, VectorV):
-        return value
+    """Return a whole column of the group, or a value computed from one; None for other values.
+
+    Declines ``unsupported-operation`` for a column of categories.
+    """
+    v = stored(m, value)
+    if v is not None and v.categories:
+        reason = "a column of categories has an order of its own: convert it with .astype(str)"
+        raise DeclineSignal("unsupported-operation", reason)
+    return v
+
+
+def stored(m: SymbolicMachine, value: Value) -> VectorV | None:
+    """Return a column, also one of categories, to be stored, returned or converted."""
+    match value:
+        case VectorV():
+            return value
+        case CalendarV(_, dates):
+            return dates
     if not isinstance(value, SeriesV):
         return None
     narrow = m.columns.type_of(value.name) in ("tinyint", "smallint", "int")
@@ -182,7 +197,7 @@ def _check_missing(m: SymbolicMachine, columns: Sequence[VectorV]) -> bool:
 
 def column_of(m: SymbolicMachine, frame: PartV, name: str) -> VectorV:
     """Return a column of the table, which shares the table's values."""
-    column = dict(frame.made).get(name) or vector(m, SeriesV(name))
+    column = dict(frame.made).get(name) or stored(m, SeriesV(name))
     assert column is not None
     return replace(column, rows=frame.rows, ordered=frame.ordered, by=frame.by, own=frame.own)
 
@@ -233,7 +248,7 @@ def compare_vectors(m: SymbolicMachine, op: ast.cmpop, left: Value, right: Value
     else:
         value = _read_constant(m, a, right)
         _check_comparable(m, a, value)
-        x, y = _against(a, scalar_operand(value))
+        x, y = against(a, scalar_operand(value))
         both_present = negate(is_none(a.term))  # NaN has no order and equals nothing
     if x.sort == BOOL and not isinstance(same, ast.Eq):
         raise DeclineSignal("unsupported-operation", "the order of booleans")
@@ -267,7 +282,7 @@ def _read_constant(m: SymbolicMachine, v: VectorV, value: Value) -> Value:
     return value if constant is None else constant
 
 
-def _against(v: VectorV, c: Scalar) -> tuple[Term, Term]:
+def against(v: VectorV, c: Scalar) -> tuple[Term, Term]:
     """Convert the element and the scalar to terms of one sort that compare as in pandas."""
     x, base = unwrap_option(v.term), strip(v.term.sort)
     if base == c.base and base != INT:
@@ -339,6 +354,10 @@ def fill_missing(m: SymbolicMachine, v: VectorV, value: Value) -> VectorV:
         constant = Scalar(as_float(constant.term))
     if base == INT:
         constant = _as_whole(constant)
+    if base == constant.base == BOOL and isinstance(constant.term, Lit):
+        filled = ite(is_none(v.term), constant.term, get(v.term))
+        # Objects are truth values only if pandas is not told to leave their type.
+        return replace(like(filled, v), loose=not v.masked and v.term.sort != BOOL)
     if constant.base != base or base not in (INT, FLOAT, *TEXTS, DATE) or v.term.sort == INT:
         raise DeclineSignal("unsupported-operation", f"fillna of {describe(value)} here")
     if base == INT:
@@ -380,7 +399,8 @@ def select_rows(m: SymbolicMachine, rows: Term, mask: VectorV) -> Term:
     if mask.rows != rows:
         reason = "a mask of other rows: make it from the table that it chooses from"
         raise DeclineSignal("unsupported-operation", reason)
-    open_ = mask.term.sort != BOOL and not mask.masked and not m.columns.single
+    of_objects = mask.loose or (mask.term.sort != BOOL and not mask.masked)
+    open_ = of_objects and not m.columns.single
     if strip(mask.term.sort) != BOOL or (open_ and rows != TRUE):
         reason = "a mask that may hold NULL, on which pandas raises: compare with == True"
         raise DeclineSignal("unsupported-operation", reason)

@@ -6,7 +6,8 @@ from __future__ import annotations
 import ast
 from functools import partial
 
-from presieve.lift.execution.state import ModelCall
+from presieve.ir.sorts import BOOL, FLOAT, INT, strip
+from presieve.lift.execution.state import BinaryOperation, ModelCall
 from presieve.lift.models.pandas import applied as applied
 from presieve.lift.models.pandas import column_arithmetic, elementwise, reductions, series, top_k
 from presieve.lift.models.pandas.series import column_method, vector
@@ -59,9 +60,31 @@ def dropna(call: ModelCall, v: VectorV) -> VectorV:
 
 @column_method("fillna", arguments=range(2), keywords=("value",), fresh=True)
 def fillna(call: ModelCall, v: VectorV) -> VectorV | None:
-    """``column.fillna(constant)`` with a constant of the column's own type, but for integers."""
+    """``column.fillna(constant)`` with a constant of the column's own type; ``fillna(other)`` with
+    a column of doubles, texts or dates of the same table.
+    """
     values = (*call.args, *call.named.values())
-    return series.fill_missing(call.m, v, values[0]) if len(values) == 1 else None
+    if len(values) != 1:
+        return None
+    if vector(call.m, values[0]) is None:
+        return series.fill_missing(call.m, v, values[0])
+    return _fill_by(call, v, values[0])
+
+
+@column_method("combine_first", arguments=1, fresh=True)
+def combine_first(call: ModelCall, v: VectorV) -> VectorV | None:
+    """``column.combine_first(other)`` of columns of doubles of the same table."""
+    other = vector(call.m, call.args[0])
+    doubles = other is not None and strip(other.term.sort) == strip(v.term.sort) == FLOAT
+    return _fill_by(call, v, call.args[0]) if doubles else None
+
+
+def _fill_by(call: ModelCall, v: VectorV, other: Value) -> VectorV | None:
+    """Return a column whose missing elements are those of another one."""
+    if strip(v.term.sort) in (INT, BOOL):
+        return None
+    present = series.test_missing(call.m, v, present=True)
+    return elementwise.choose_elements(call.m, v, elementwise.Choice(present, other, keep=True))
 
 
 @column_method("isin", arguments=1, fresh=True)
@@ -96,6 +119,29 @@ _WORDS: dict[str, ast.cmpop] = {
 def compare(call: ModelCall, v: VectorV) -> VectorV:
     """``column.gt(other)`` and the like, as the comparison."""
     return series.compare_vectors(call.m, _WORDS[call.name], v, call.args[0])
+
+
+_OPERATORS: dict[str, ast.operator] = {
+    "add": ast.Add(),
+    "sub": ast.Sub(),
+    "mul": ast.Mult(),
+    **dict.fromkeys(("div", "truediv"), ast.Div()),
+    "floordiv": ast.FloorDiv(),
+    "mod": ast.Mod(),
+    "pow": ast.Pow(),
+}
+
+
+@column_method(*_OPERATORS, arguments=1, keywords=("fill_value",), fresh=True)
+def compute(call: ModelCall, v: VectorV) -> VectorV:
+    """``column.add(other, fill_value=number)`` and the like, as the operator; the number only for
+    columns of doubles.
+    """
+    m, op, (other,) = call.m, _OPERATORS[call.name], call.args
+    if "fill_value" not in call.named:
+        return column_arithmetic.binary_vectors(m, op, v, other)
+    operation = BinaryOperation(m, call.flow, op, v, other)
+    return column_arithmetic.combine_filled(operation, call.named["fill_value"])
 
 
 @column_method("abs", arguments=0, fresh=True)

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, INT, STRING, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, int_lit, none_lit, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
-from presieve.lift.models.builtins import regular_expressions, strings
-from presieve.lift.models.pandas.series import like, vector
+from presieve.lift.models.builtins import padded_texts, regular_expressions, strings
+from presieve.lift.models.pandas.column_arithmetic import strict_in_both
+from presieve.lift.models.pandas.series import check_aligned, like, vector
 from presieve.lift.models.registry import Model, method
-from presieve.lift.values.symbolic import Known, Scalar, Value, constant_of
-from presieve.lift.values.whole_columns import AccessV, PartV, SplitsV, VectorV
+from presieve.lift.values.symbolic import Known, ListV, Scalar, TupleV, Value, constant_of
+from presieve.lift.values.text_parts import FindingsV, SplitV
+from presieve.lift.values.whole_columns import AccessV, NumberedV, PartV, SplitsV, VectorV
 from presieve.records import replace
-from presieve.semantics.preimages import of_arguments
 from presieve.semantics.smart_constructors import (
     and_,
     apply_function,
@@ -90,7 +93,77 @@ def recase(call: ModelCall, v: VectorV) -> VectorV | None:
 @method(AccessV, "str.zfill", arguments=1, fresh=True, owner=_texts)
 def fill_with_zeros(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.str.zfill(width)`` of a constant width."""
-    return _call_on_each(call, v, strings.fill_with_zeros)
+    return _call_on_each(call, v, padded_texts.fill_with_zeros)
+
+
+@method(
+    AccessV,
+    *("str.rjust", "str.ljust"),
+    arguments=range(1, 3),
+    keywords=("fillchar",),
+    fresh=True,
+    owner=_texts,
+)
+def justify(call: ModelCall, v: VectorV) -> VectorV | None:
+    """``column.str.rjust(width, fillchar)`` and ``ljust``, with constants."""
+    return _pad(v, call.args, call.named, before=call.name == "rjust")
+
+
+@method(
+    AccessV,
+    "str.pad",
+    arguments=1,
+    keywords=("side", "fillchar"),
+    fresh=True,
+    owner=_texts,
+)
+def pad_texts(call: ModelCall, v: VectorV) -> VectorV | None:
+    """``column.str.pad(width, side, fillchar)`` on the left or on the right, with constants."""
+    side = constant_of(call.named["side"], STRING) if "side" in call.named else "left"
+    if side not in ("left", "right"):
+        return None
+    return _pad(v, call.args, call.named, before=side == "left")
+
+
+def _pad(
+    v: VectorV, args: Sequence[Value], named: Mapping[str, Value], *, before: bool
+) -> VectorV | None:
+    given = (*args, named["fillchar"]) if "fillchar" in named else (*args,)
+    width = constant_of(given[0], INT)
+    fill = constant_of(given[1], STRING) if len(given) == 2 else " "
+    if type(width) is not int or not isinstance(fill, str) or len(given) > 2:
+        return None
+    padded = padded_texts.pad(unwrap_option(v.term), width, fill, before=before)
+    return None if padded is None else _of_elements(v, padded)
+
+
+@method(
+    AccessV, "str.cat", arguments=range(1, 3), keywords=("sep", "na_rep"), fresh=True, owner=_texts
+)
+def concatenate(call: ModelCall, v: VectorV) -> VectorV | None:
+    """``column.str.cat(other, sep)`` of a column, or a list of columns, of the same table."""
+    others = call.flow.dereference(call.args[0])
+    columns = others.items if isinstance(others, ListV | TupleV) else (others,)
+    given = (*call.args[1:], *(call.named[n] for n in ("sep",) if n in call.named))
+    between = constant_of(given[0], STRING) if given else ""
+    filler = constant_of(call.named["na_rep"], STRING) if "na_rep" in call.named else None
+    if len(given) > 1 or not isinstance(between, str) or ("na_rep" in call.named) != bool(filler):
+        return None
+    texts = [v, *(c for c in map(partial(vector, call.m), columns) if c is not None)]
+    if len(texts) <= len(columns) or any(
+        t.loose or t.array or strip(t.term.sort) != STRING for t in texts
+    ):
+        return None
+    for text in texts[1:]:
+        check_aligned(v, text)
+    terms = [t.term for t in texts]
+    if filler is not None:
+        terms = [ite(is_missing(t), string_lit(str(filler)), unwrap_option(t)) for t in terms]
+    joined = terms[0]
+    for term in terms[1:]:
+        start = strict_in_both(Op.TEXT_CONCAT, joined, string_lit(between)) if between else joined
+        joined = strict_in_both(Op.TEXT_CONCAT, start, term)
+    return like(joined, v)
 
 
 @method(AccessV, "str.removeprefix", arguments=1, fresh=True, owner=_texts)
@@ -118,18 +191,20 @@ def replace_in_texts(call: ModelCall, v: VectorV) -> VectorV | None:
 
 
 @method(AccessV, "str.extract", arguments=1, keywords=("expand",), fresh=True, owner=_texts)
-def extract_groups(call: ModelCall, v: VectorV) -> VectorV | PartV | None:
+def extract_groups(call: ModelCall, v: VectorV) -> VectorV | PartV | NumberedV | None:
     """``column.str.extract(pattern, expand=False)`` of a constant pattern with one group, which
-    takes part in each match, or without ``expand`` with several named groups: a table of them.
+    takes part in each match; without ``expand`` a table of its groups, all named or none.
     """
     is_table = not _is_false(call.named.get("expand", Scalar(TRUE)))
     text = unwrap_option(v.term)
     groups = regular_expressions.find_groups(call, call.args[0], text)
-    if groups is None or (is_table and None in groups.names):
+    if groups is None:
         return None
     columns = [_group_column(v, groups.there, g) for g in groups.terms]
     if not is_table:
         return columns[0] if len(columns) == 1 else None
+    if None in groups.names:
+        return NumberedV(tuple(columns)) if set(groups.names) == {None} else None
     names = tuple(str(n) for n in groups.names)
     made = tuple(zip(names, columns, strict=True))
     return PartV(names, v.rows, v.ordered, made, v.by)
@@ -143,10 +218,24 @@ def _group_column(v: VectorV, there: Term, group: Term) -> VectorV:
     return like(term, v)
 
 
-@method(AccessV, "str.len", arguments=0, fresh=True, owner=_texts)
-def lengths(call: ModelCall, v: VectorV) -> VectorV | None:
-    """``column.str.len()``."""
-    return _numbers(call, v, apply_function(Op.TEXT_LENGTH, unwrap_option(v.term)))
+def _parts_or_texts(call: ModelCall, owner: Value) -> SplitsV | VectorV | None:
+    if isinstance(owner, AccessV) and isinstance(owner.of, SplitsV):
+        return owner.of
+    return _column(call.m, owner)
+
+
+@method(AccessV, "str.len", arguments=0, fresh=True, owner=_parts_or_texts)
+def lengths(call: ModelCall, of: SplitsV | VectorV) -> VectorV | None:
+    """``column.str.len()``, also of ``column.str.split(separator)``."""
+    match of:
+        case VectorV():
+            return _numbers(call, of, apply_function(Op.TEXT_LENGTH, unwrap_option(of.term)))
+        case SplitsV(v, SplitV() as parts):
+            number = strings.count_parts(parts)
+            return None if number is None else _numbers(call, v, number)
+        case SplitsV(v, FindingsV() as words):
+            return _numbers(call, v, regular_expressions.count_findings(words))
+    return None
 
 
 @method(AccessV, "str.find", "str.rfind", arguments=1, fresh=True, owner=_texts)
@@ -276,21 +365,47 @@ def _is_none(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-@method(AccessV, "str.split", arguments=1, owner=_texts)
-def split_texts(call: ModelCall, v: VectorV) -> SplitsV | None:
-    """``column.str.split(separator)`` of a constant text, of which one part is used."""
-    separator = constant_of(call.args[0], STRING)
-    if not isinstance(separator, str) or not separator:
+@method(
+    AccessV,
+    *("str.split", "str.rsplit"),
+    arguments=range(2),
+    keywords=("n", "expand"),
+    owner=_texts,
+)
+def split_texts(call: ModelCall, v: VectorV) -> SplitsV | NumberedV | None:
+    """``column.str.split(separator, n=1)`` and ``rsplit`` of a constant text, or of white space, of
+    which one part or their number is used; with ``expand`` the first part.
+    """
+    separator = constant_of(call.args[0], STRING) if call.args else None
+    if call.args and (not isinstance(separator, str) or not separator):
         return None
-    if len(separator) > 1 and re.escape(separator) != separator:
+    plain = separator is None or len(str(separator)) == 1 or call.name == "rsplit"
+    if not plain and re.escape(str(separator)) != separator:
         return None  # a regular expression
-    return SplitsV(v, string_lit(separator))
+    most = constant_of(call.named["n"], INT) if "n" in call.named else -1
+    if type(most) is not int or (most > 0 and not call.args):
+        return None
+    counted = (*call.args, Scalar(int_lit(most))) if most > 0 else call.args
+    element = call._replace(args=counted, named={})
+    parts = strings.split(element, Scalar(unwrap_option(v.term)))
+    if not isinstance(parts, SplitV | FindingsV):
+        return None
+    splits = SplitsV(v, parts)
+    if _is_false(call.named.get("expand", Scalar(FALSE))):
+        return splits
+    if not isinstance(parts, SplitV) or v.rows != TRUE:
+        return None  # of no text, or texts without words, there is no column
+    first = item_of(splits, Scalar(int_lit(0)))
+    return None if first is None else NumberedV((first,))
 
 
-def _parts_or_texts(call: ModelCall, owner: Value) -> SplitsV | VectorV | None:
-    if isinstance(owner, AccessV) and isinstance(owner.of, SplitsV):
-        return owner.of
-    return _column(call.m, owner)
+@method(AccessV, "str.partition", "str.rpartition", arguments=1, fresh=True, owner=_texts)
+def partition(call: ModelCall, v: VectorV) -> NumberedV | None:
+    """``column.str.partition(separator)`` of a constant, of which the first column is used."""
+    sides = strings.partition(call, Scalar(unwrap_option(v.term)))
+    first = sides.items[0] if isinstance(sides, TupleV) and v.rows == TRUE else None
+    # Of missing texts alone, pandas makes one column, and of no text none.
+    return NumberedV((_of_elements(v, first.term),)) if isinstance(first, Scalar) else None
 
 
 @method(AccessV, "str.get", arguments=1, fresh=True, owner=_parts_or_texts)
@@ -313,23 +428,30 @@ def item_of(of: SplitsV | VectorV, key: Value) -> VectorV | None:
     if type(place) is not int:
         return None
     v = of.of if isinstance(of, SplitsV) else of
-    text = unwrap_option(v.term)
-    if isinstance(of, SplitsV):
-        least = place if place >= 0 else -place - 1
-        part = apply_function(Op.TEXT_PART, text, of.separator, int_lit(place))
-        count = app(Op.TEXT_COUNT, text, of.separator)
-        lacks = of_arguments(app(Op.PY_LT, count, int_lit(least))) if least else FALSE
-    elif place >= 0:
-        rest = apply_function(Op.TEXT_TAIL, text, int_lit(place)) if place else text
-        part = apply_function(Op.TEXT_HEAD, rest, int_lit(1))
-        lacks = fold_constants(app(Op.PY_EQ, part, string_lit("")))
-    else:
+    found = _part_at(of, place)
+    if found is None:
         return None
+    part, lacks = found
     term = ite(lacks, none_lit(STRING), some(part)) if lacks != FALSE else part
     if isinstance(v.term.sort, Option):
         term = ite(is_missing(v.term), none_lit(STRING), some(term))
     may_lack = lacks != FALSE
     return VectorV(term, v.rows, None, False, v.ordered, by=v.by, loose=may_lack, gaps=may_lack)
+
+
+def _part_at(of: SplitsV | VectorV, place: int) -> tuple[Term, Term] | None:
+    """Return a part of a text, and whether the text has none at this place."""
+    match of:
+        case SplitsV(_, SplitV() as parts):
+            return strings.find_part(parts, place)
+        case SplitsV(_, FindingsV() as words):
+            return regular_expressions.find_word(words, place)
+        case VectorV(term) if place >= 0:
+            text = unwrap_option(term)
+            rest = apply_function(Op.TEXT_TAIL, text, int_lit(place)) if place else text
+            part = apply_function(Op.TEXT_HEAD, rest, int_lit(1))
+            return part, fold_constants(app(Op.PY_EQ, part, string_lit("")))
+    return None
 
 
 def _is_false(value: Value) -> bool:

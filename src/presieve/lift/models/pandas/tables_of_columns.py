@@ -17,7 +17,7 @@ from presieve.ir.ops import negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, Option, strip
 from presieve.ir.terms import TRUE, App, Lit, Op, Term, literal_value
 from presieve.lift.execution.state import ModelCall, SymbolicMachine
-from presieve.lift.models.pandas.series import column_of, part, scalar_operand, vector
+from presieve.lift.models.pandas.series import column_of, part, scalar_operand, stored
 from presieve.lift.models.registry import function
 from presieve.lift.values.symbolic import (
     DictV,
@@ -83,7 +83,7 @@ def _of_columns(
         raise DeclineSignal("return-shape", "columns= names a column that the dict does not have")
     columns: dict[str, VectorV] = {}
     for name, value in items.items():
-        column = vector(m, value)
+        column = stored(m, value)
         if isinstance(value, RowListV):
             column = replace(column_of_values(m, value.item), rows=value.rows)
             _check_empty(column)
