@@ -249,11 +249,15 @@ FUNCTIONS: dict[Op, Callable[..., Any]] = {
 YEARS = range(-5_900_000, 5_900_000)
 """More than the years of Spark's dates, whose days are 32 bits."""
 
+_LONGEST = INT_RANGES["int"][1] - 15
+"""The bytes of a text: a row of Spark's has no more (``BufferHolder.java`` and
+``ByteArrayMethods.MAX_ROUNDED_ARRAY_LENGTH``).
+"""
+
 EXTENTS: dict[Op, tuple[int, int]] = {
-    Op.TEXT_LENGTH: (0, INT_RANGES["int"][1]),
-    **dict.fromkeys((Op.TEXT_FIND, Op.TEXT_RFIND), (-1, INT_RANGES["int"][1])),
-    Op.TEXT_FOUND: (0, INT_RANGES["int"][1]),
-    Op.TEXT_COUNT: (0, INT_RANGES["int"][1]),
+    **dict.fromkeys((Op.TEXT_LENGTH, Op.TEXT_COUNT), (0, _LONGEST)),
+    **dict.fromkeys((Op.TEXT_FIND, Op.TEXT_RFIND), (-1, _LONGEST)),
+    Op.TEXT_FOUND: (0, _LONGEST + 1),
     **dict.fromkeys((Op.ARRAY_SIZE, Op.ARRAY_FIND), (0, INT_RANGES["int"][1])),
     Op.DATE_YEAR: (YEARS.start, YEARS.stop),
     Op.DATE_MONTH: (1, 12),

@@ -169,8 +169,9 @@ def subtract(operation: Operation) -> DurationsV | None:
         check_aligned(*columns)
         a, b = (get(c.term) for c in columns)
     else:
-        x, constant = against(v, scalar_operand(right if vector(m, left) is v else left))
-        a, b = (x, constant) if vector(m, left) is v else (constant, x)
+        is_first = vector(m, left) is not None
+        x, constant = against(v, scalar_operand(right if is_first else left))
+        a, b = (x, constant) if is_first else (constant, x)
     clocks = [_convert_to_wall_time(t, m.columns.zone) for t in (a, b)]
     if clocks[0] is None or clocks[1] is None:
         return None
