@@ -148,7 +148,8 @@ CASES = {
 
 def _filtered(table: DataFrame, case: tuple[Any, ...]) -> DataFrame:
     name, returns, columns, where, *_ = case
-    call = functions.pandas_udf(getattr(column_functions, name), returns)(*columns.split())
+    make: Any = functions.pandas_udf
+    call = make(getattr(column_functions, name), returns)(*columns.split())
     return table.withColumn("r", call).filter(where)
 
 

@@ -50,6 +50,7 @@ RETURNS = {
 """What a function of a kind of value is declared to return."""
 
 WHOLE = ("0", "1", "-1", "2", "3", "7", "10", "60", "100", "-5", "2**31", "2**53 + 1", "10**12")
+START = "datetime.datetime(2024, 1, 1)"
 DIVISORS = ("1", "2", "3", "7", "10", "24", "60", "1000", "1000000", "-3", "0")
 REALS = ("0.0", "-0.0", "1.0", "0.5", "2.5", "-1.5", "100.0", "0.1", "1e308", "3", "1e-320")
 ODD = ('"it\'s"', "'\\\\'", "'%'", "'--'", "'{0}'", "'${x}'", "'a\\nb'", "'`'", "'\\0'")
@@ -173,6 +174,11 @@ class Maker:
             forms += [f"len({self.value('string', depth)})"] * 2
         forms += [f"{d}.{part}" for d in self.names("date") for part in ("year", "month", "day")]
         forms += [f"{c}.{part}" for c in self.names("clock") for part in ("year", "month", "hour")]
+        forms += [f"({c} - {START}).{self._one('days', 'seconds')}" for c in self.names("clock")]
+        forms += [
+            f"int(({START} - {c}).total_seconds() {self._one('/', '//')} 60)"
+            for c in self.names("clock")
+        ]
         born = "(2024 - {0}.year - ((6, 30) < ({0}.month, {0}.day)))"
         forms += [born.format(d) for d in self.names("date")] * 2
         if self.names("string"):
@@ -256,6 +262,9 @@ class Maker:
                 f"({n} / 1000)",
                 f"({n} + {a})",
             ]
+        for c in self.names("clock"):
+            forms.append(f"({c} - {START}).total_seconds() / {self._one('60', '3600', '86400')}")
+            forms.append(f"({START} - {c}) / datetime.timedelta({self._one('days=1', 'hours=7')})")
         return self.random.choice(forms)
 
     def _text(self, depth: int) -> str:
@@ -266,6 +275,7 @@ class Maker:
         p, e = self._one(*PARTS[:-1]), self._one("0", "1", "-1")
         forms += [f"{a}.{name}()" for name in ("title", "capitalize", "swapcase", "upper")]
         forms += [f"{a}[::-1]", f"{a}[1:-1]", f"{a}[-3:-{k}]", f"{a}[:-{k}]", f"{a}.zfill({k})"]
+        forms += [f"{a}.{self._one('rjust', 'ljust')}({self._one('3', '1', '16')}, '0')"]
         forms += [f"{a}.split({p})[{e}]", f"{a}.split({p}, 1)[{e}]", f"{a}.rsplit({p}, 1)[{e}]"]
         forms += [f"{a}.partition({p})[{k[0]} % 3]", f"{a}.rpartition({p})[{k[0]} % 3]"]
         forms += [f"' '.join({a}.split())", f"{a}.split()[{e}]", f"re.sub('[ab]', {b}, {a})"]
@@ -363,6 +373,11 @@ class Maker:
         tests += [f"({t} in {k})" for k in self.names("map") for t in KEYS]
         tests += [f"bool({x})" for kind in ("ints", "texts", "map") for x in self.names(kind)]
         tests += [f"({c}.year == 2024)" for c in self.names("clock")]
+        length = self._one("hours=5", "days=30", "seconds=-1", "days=1, microseconds=1")
+        tests += [
+            f"({c} - {START} {self._one('<', '>=', '==')} datetime.timedelta({length}))"
+            for c in self.names("clock")
+        ]
         tests += [f"({c}.strftime('%Y-%m') > '2023-12')" for c in self.names("clock")]
         return tests
 

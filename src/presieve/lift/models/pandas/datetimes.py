@@ -159,11 +159,13 @@ def field_of(m: SymbolicMachine, v: VectorV, name: str) -> CalendarV | VectorV:
 
 
 def subtract(operation: Operation) -> DurationsV | None:
-    """Evaluate ``a - b`` of columns of times, or of one and a constant; None for others."""
+    """Evaluate ``a - b`` of columns of times, or of one and a constant, where each row is lifted by
+    itself; None for others.
+    """
     m, flow, _, left, right = operation
     columns = [v for v in (vector(m, left), vector(m, right)) if v is not None]
     v, times = columns[0], (TIMESTAMP, TIMESTAMP_NTZ)
-    if any(strip(c.term.sort) not in times or c.array for c in columns):
+    if not m.columns.single or any(strip(c.term.sort) not in times or c.array for c in columns):
         return None
     if len(columns) == 2:
         check_aligned(*columns)
