@@ -6,6 +6,7 @@ import math
 from random import Random
 from typing import Any
 
+import pandas as pd
 import pytest
 from tests.support.synthesis.running import RAISES, Row, equal, pipeline
 
@@ -126,3 +127,15 @@ def test_nan_is_asked_of_a_value_that_may_be_missing(function: Any, prefilter: s
     asked: dict[str, Any] = {"schema": "x double, n bigint", "returns": "r boolean", "mode": "row"}
     found = synthesize(function, "r", **asked)
     assert (found.kind, found.prefilter) == ("exact", prefilter)
+
+
+def latest_day(pdf: pd.DataFrame) -> pd.DataFrame:
+    """A time that is computed of each row, and a count."""
+    begins = pd.to_datetime(pdf["d"])
+    return pd.DataFrame({"n": [len(pdf)], "m": [begins.max()]})
+
+
+def test_a_time_is_computed_of_each_row() -> None:
+    schema, returns = "g string, d date", "n bigint, m timestamp_ntz"
+    found = synthesize(latest_day, "g = 'x' AND n >= 2", schema=schema, returns=returns, keys="g")
+    assert found.prefilter == "g = 'x'", found.declined

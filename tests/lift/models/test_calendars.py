@@ -60,7 +60,9 @@ def test_names_of_days_and_months_are_what_pandas_gives(name: str, value: str, s
 
 @pytest.mark.costly
 @pytest.mark.parametrize("schema", _SCHEMAS)
-@pytest.mark.parametrize("name", ["month", "day", "hour", "minute", "second", "dayofweek"])
+@pytest.mark.parametrize(
+    "name", ["month", "quarter", "day", "dayofweek", "hour", "minute", "second"]
+)
 def test_numbers_of_times_are_what_pandas_gives(name: str, schema: str) -> None:
     cells = {
         "a": f"(pdf.t.dt.{name} >= 5).sum()",
@@ -73,6 +75,17 @@ def test_numbers_of_times_are_what_pandas_gives(name: str, schema: str) -> None:
     number = "bigint" if "NOT NULL" in schema else "double"
     types = {"a": "bigint", "b": "boolean", "c": "double", "d": "bigint", "e": number}
     agrees([], cells, schema, {**types, "f": "bigint"}, tables=60)
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize("schema", _SCHEMAS)
+@pytest.mark.parametrize("period", ["month", "quarter", "year"])
+def test_ends_of_periods_are_what_pandas_gives(period: str, schema: str) -> None:
+    cells = {
+        "a": f"pdf.t.dt.is_{period}_start.sum()",
+        "b": f"pdf[pdf.t.dt.is_{period}_end].v.max()",
+    }
+    agrees([], cells, schema, {"a": "bigint", "b": "double"}, tables=60)
 
 
 @pytest.mark.costly
@@ -101,7 +114,7 @@ def test_times_of_dates_are_what_pandas_gives(schema: str) -> None:
 @pytest.mark.parametrize(
     ("cell", "code"),
     [
-        ("(pdf.t.dt.quarter == 4).sum()", "unsupported-expression"),
+        ("(pdf.t.dt.dayofyear == 4).sum()", "unsupported-expression"),
         ("(pdf.t.dt.microsecond == 0).sum()", "unsupported-expression"),
         ("(pdf.t.dt.date == pd.Timestamp('2020-01-01')).sum()", "unsupported-operation"),
         ("(pdf.d.dt.year == 2020).sum()", "unsupported-operation"),

@@ -269,7 +269,10 @@ def _pandas_value(m: SymbolicMachine, v: VectorV, column: SchemaColumn) -> Term:
     """Return the value that Spark stores for a Series as this column. Declines ``return-type``."""
     base = sort_of(column.type)
     actual = strip(v.term.sort)
-    if base is None or actual != base or v.array or not column.nullable:
+    if v.array:
+        reason = f"output column {column.name} is an array of NumPy, which Spark refuses"
+        raise DeclineSignal("return-type", f"{reason}: return pd.Series(...) of it")
+    if base is None or actual != base or not column.nullable:
         type_ = display_result_type(column.type)
         reason = f"output column {column.name} is {type_}, which it is not here"
         raise DeclineSignal("return-type", reason)

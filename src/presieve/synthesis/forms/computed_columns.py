@@ -28,7 +28,7 @@ from presieve.ir.fold import Assumption, Column, Fold, Problem
 from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app, conjunction, negate
 from presieve.ir.pushdown import Pushdown, Witness
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, Option, Sort, strip
+from presieve.ir.sorts import BOOL, FLOAT, Option, strip
 from presieve.ir.terms import SQL_FALSE, App, Lit, Op, Scope, Term, Var, float_lit, literal_value
 from presieve.ir.walk import replace_nodes, substitute, variables
 from presieve.ir.wellformed import calls_only_sql
@@ -37,6 +37,7 @@ from presieve.semantics.assumptions import assumption_of
 from presieve.semantics.fast_interpreter import State
 from presieve.smt.solver import Effort, Solver
 from presieve.smt.z3_solver import Z3Solver
+from presieve.sql.operands import TYPE_NAMES
 from presieve.synthesis.invariant.conditions import (
     as_sql,
     conditions,
@@ -58,13 +59,6 @@ _AS_SQL = {
     Op.FLOAT_ADD: Op.SQL_FLOAT_ADD,
     Op.FLOAT_SUB: Op.SQL_FLOAT_SUB,
     Op.FLOAT_MUL: Op.SQL_FLOAT_MUL,
-}
-_TYPES: dict[Sort, str] = {
-    BOOL: "boolean",
-    INT: "int",
-    FLOAT: "double",
-    STRING: "string",
-    DATE: "date",
 }
 _EFFORT = Effort(seconds=1.0)
 """The limits of a question about strength."""
@@ -224,7 +218,7 @@ def _with_columns(fold: Fold, read: Collection[Var], computed: list[Computed]) -
         Column(
             c.variable.name,
             c.variable.sort,
-            _TYPES[strip(c.variable.sort)],
+            TYPE_NAMES[strip(c.variable.sort)],
             hidden=not fold.hidden.isdisjoint(variables(c.python)),
         )
         for c in computed

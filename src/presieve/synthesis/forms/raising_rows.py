@@ -9,19 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from presieve.ir.fold import Problem
+from presieve.ir.fold import Fold, Problem
 from presieve.ir.ops import app, negate, sql_conjunction, sql_conjuncts
 from presieve.ir.pushdown import Pushdown
-from presieve.ir.terms import FALSE, Op, Scope, Term
+from presieve.ir.terms import FALSE, App, Op, Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.records import replace
 from presieve.semantics.smart_constructors import or_
 from presieve.smt.solver import Effort, Sat, Unsat
 from presieve.smt.two_runs import Runs
 from presieve.smt.z3_solver import Z3Solver
+from presieve.synthesis.forms.handwritten import Invariant, judge
 from presieve.synthesis.forms.single_rows import Single, is_single
 
 _EFFORT = Effort(seconds=0.5)
+_SECONDS = 2.0
+"""For the search for another invariant."""
 
 
 def drops_errors_only(problem: Problem, others: Term, conjunct: Term) -> bool:
@@ -41,19 +44,41 @@ def weaken_once(problem: Problem, pushdown: Pushdown) -> Iterator[Pushdown]:
         others = sql_conjunction(c for c in conjuncts if c != conjunct)
         if not drops_errors_only(problem, others, conjunct):
             continue
-        invariant = pushdown.invariant
-        if is_single(problem):
-            invariant = Single(problem, _EFFORT.seconds).invariant(others)
+        invariant = _find_invariant(problem, pushdown, others)
         # No table shows that the rows which are now kept are needed.
         weaker = replace(pushdown, strength="universe", witnesses=())
         yield replace(weaker, prefilter=others, invariant=invariant)
+
+
+def _find_invariant(problem: Problem, pushdown: Pushdown, weaker: Term) -> tuple[Term, ...]:
+    """Return an invariant for the weaker pre-filter; that of the stronger one if none is found."""
+    if is_single(problem):
+        return Single(problem, _EFFORT.seconds).invariant(weaker)
+    judgement = judge(problem, weaker, pushdown.residual, _SECONDS)
+    return judgement.clauses if isinstance(judgement, Invariant) else pushdown.invariant
 
 
 def _raises(problem: Problem) -> Term:
     """The condition under which the function raises because of a row, or because of its key."""
     fold = problem.fold
     of_key = all(v.scope is Scope.KEY for v in variables(fold.finish_raises))
-    return or_(fold.step_raises, fold.finish_raises if of_key else FALSE)
+    at_end = fold.finish_raises if of_key else or_(*_of_rows(fold))
+    return or_(fold.step_raises, at_end)
+
+
+def _of_rows(fold: Fold) -> Iterator[Term]:
+    """Yield the conditions on a row of which the function notes whether any row satisfies them, and
+    raises at the end if one does.
+    """
+    raises = fold.finish_raises
+    alternatives = raises.args if isinstance(raises, App) and raises.op is Op.OR else (raises,)
+    for noted in fold.fields:
+        variable = Var(Scope.ACC, noted.name, noted.sort)
+        match noted.step:
+            case App(Op.OR, args) if variable in alternatives and noted.init == FALSE:
+                conditions = [a for a in args if a != variable]
+                if all(v.scope is not Scope.ACC for v in variables(*conditions)):
+                    yield or_(*conditions)
 
 
 def _drops(problem: Problem, others: Term, conjunct: Term, where: Term) -> bool | None:

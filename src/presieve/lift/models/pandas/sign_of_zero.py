@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from presieve.ir.assumption_codes import OPEN_ZERO, ZERO_SIGN
 from presieve.ir.ops import app, conjuncts, negate
-from presieve.ir.terms import App, Op, Scope, Term, Var, float_lit
+from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, float_lit, literal_value
 from presieve.ir.walk import variables
 from presieve.lift.execution.count_fields import any_row
 from presieve.lift.execution.state import SymbolicMachine
@@ -22,7 +22,7 @@ def either_zero(m: SymbolicMachine, best: Term, element: Term, rows: Term) -> Te
     """Return a double that was chosen among the elements of these rows. If it is a zero and a -0.0
     is among them, its sign is open.
     """
-    if _excludes_zero(rows, element):
+    if _excludes_zero(rows, element) or _comes_from_integers(element):
         return best
     mixed = any_row(m, and_(rows, _is_negative(element)))
     _assume(m, OPEN_ZERO, element)
@@ -32,7 +32,32 @@ def either_zero(m: SymbolicMachine, best: Term, element: Term, rows: Term) -> Te
 def assume_no_negative_zero(m: SymbolicMachine, *elements: Term) -> None:
     """Assume that no compared element is -0.0."""
     for element in elements:
-        _assume(m, ZERO_SIGN, element)
+        if not _comes_from_integers(element):
+            _assume(m, ZERO_SIGN, element)
+
+
+def _comes_from_integers(element: Term, divisor: float = 1.0) -> bool:
+    """Return whether a double is an integer, perhaps divided by positive constants: its zero has no
+    sign, and no quotient is too small for a double.
+    """
+    match element:
+        case App(Op.INT_TO_FLOAT):
+            return divisor < _FAR
+        case Lit(_, None):
+            return True
+        case App(Op.SOME | Op.GET, (inner,)):
+            return _comes_from_integers(inner, divisor)
+        case App(Op.ITE, (_, a, b)):
+            return _comes_from_integers(a, divisor) and _comes_from_integers(b, divisor)
+        case App(Op.FLOAT_DIV, (inner, Lit() as by)):
+            number = literal_value(by)
+            is_divisor = isinstance(number, float) and 1.0 <= number < _FAR
+            return is_divisor and _comes_from_integers(inner, divisor * float(number or 1))
+    return False
+
+
+_FAR = 1e300
+"""The reciprocals of numbers below are no less than the least normal double."""
 
 
 def _excludes_zero(rows: Term, element: Term) -> bool:
