@@ -92,6 +92,10 @@ class Maker:
         forms += [f"{a}.combine_first({b})", f"np.{self._one('floor', 'ceil', 'trunc')}({a})"]
         method, other = self._one("add", "sub", "mul", "div"), self._one(b, k)
         forms += [f"{a}.{method}({other}{self._one('', f', fill_value={k}')})"]
+        forms += [
+            f"(pd.Timestamp('2024-03-01') - {c}).dt.total_seconds() / {self._one('60', '3600.0')}"
+            for c in self._named("c")
+        ]
         forms += [f"{a}.replace({self._one(*REPLACED)})", f"pd.Series([1.5] * len({a}))"]
         return self.random.choice(forms)
 
@@ -120,7 +124,9 @@ class Maker:
         forms += [f"pd.cut({numbers}, {edges}, labels=False)", f"{a}.clip({self._one(*ENDS)})"]
         split = self._one("split('-')", "split()", "split('-', n=1)", "rsplit('a', n=1)")
         forms += [f"{self.text(0)}.str.{split}.str.len()", f"{a}.{self._one('add', 'mul')}({b})"]
-        forms += [f"{c}.dt.quarter" for c in self._named("c")]
+        since = self._one("- pd.Timestamp('2024-01-01')", "- pd.Timestamp('1969-12-31 05:00:01')")
+        for c in self._named("c"):
+            forms += [f"{c}.dt.quarter", f"({c} {since}).dt.{self._one('days', 'seconds')}"]
         return self.random.choice(forms)
 
     def text(self, depth: int) -> str:
