@@ -220,6 +220,24 @@ _CALLS: dict[str, Any] = {
         )
     },
     "str.zfill": lambda s: s.astype(str).str.zfill(2),
+    **{f"str.{n}": lambda s, n=n: getattr(s.astype(str).str, n)(9) for n in ("ljust", "rjust")},
+    "str.pad": lambda s: s.astype(str).str.pad(9),
+    "str.cat": lambda s: s.astype(str).str.cat(s.astype(str)),
+    **{
+        f"str.{n}": lambda s, n=n: getattr(s.astype(str).str, n)(".")[0]
+        for n in ("partition", "rpartition")
+    },
+    "dt.strftime": lambda s: s.astype("datetime64[ns]").dt.strftime("%Y"),
+    "dt.total_seconds": lambda s: s.astype("timedelta64[ns]").dt.total_seconds(),
+    "combine_first": lambda s: s.combine_first(s * 2),
+    **{
+        n: lambda s, n=n: getattr(s, n)(1.0)
+        for n in ("add", "sub", "mul", "div", "truediv", "floordiv", "mod", "pow")
+    },
+    **{f"numpy.{f.__name__}": f for f in (np.floor, np.ceil, np.trunc)},
+    "numpy.clip": lambda s: np.clip(s, 0.0, 99.0),
+    "numpy.digitize": lambda s: np.digitize(s, [1.5, 2.5]),
+    "numpy.searchsorted": lambda s: np.searchsorted([1.5, 2.5], s),
     "numpy.select": lambda s: np.select([s > 0], [s], default=0.0),
     "numpy.round": lambda s: np.round(s, 1),
     "numpy.sqrt": np.sqrt,

@@ -128,6 +128,8 @@ def clip_elements(m: SymbolicMachine, v: VectorV, low: Value | None, high: Value
     """
     if strip(v.term.sort) not in (INT, FLOAT):
         raise DeclineSignal("unsupported-operation", "clip() of a column that is not of numbers")
+    if low is None and high is None:
+        raise DeclineSignal("unsupported-operation", "clip() without a limit, which copies nothing")
     numbers = [_constant_number(bound) for bound in (low, high) if bound is not None]
     if sorted(numbers) != numbers:
         low, high = high, low
