@@ -26,6 +26,8 @@ _SPOILS = "the owner is taken to be changed in any way"
 _C_MODULE = "a function of a C module that is imported by name is taken to do anything"
 UNKNOWN: dict[tuple[str, str], str] = {
     ("column", "cumcount"): "a Series has no such method",
+    ("column", "partition"): "the method of that name of an array sorts it in place",
+    ("column", "rpartition"): "it is described where partition is",
     ("function", "pyspark.sql.types.Row"): "tables are not made of it",
     **{("object", n): _SPOILS for n in ("clear", "discard", "reverse", "sort", "union")},
     **{

@@ -49,10 +49,10 @@ _COLUMN = {
     """groupby value_counts describe agg aggregate to_dict items iteritems explode join cat
     align reindex set_axis asof resample to_period to_timestamp keys get_dummies
     isocalendar to_pydatetime filter""": Description(ResultKind.OTHER),
-    """reset_index to_frame rename rename_axis map apply replace split rsplit rpartition findall
-    extract get count where mask""": Description(ResultKind.OWN),
+    """reset_index to_frame rename rename_axis map apply replace split rsplit findall extract
+    get count where mask""": Description(ResultKind.OWN),
     # An array is sorted in place by ``partition``.
-    "cumcount partition": NOT_DESCRIBED,
+    "cumcount partition rpartition": NOT_DESCRIBED,
 }
 """Methods of Series and arrays, and of their ``str`` and ``dt``."""
 

@@ -263,7 +263,7 @@ EXTENTS: dict[Op, tuple[int, int]] = {
     Op.DATE_MONTH: (1, 12),
     Op.DATE_DAY: (1, 31),
     Op.DATE_WEEKDAY: (0, 6),
-    Op.CLOCK_MICROS: INT_RANGES["bigint"],
+    Op.CLOCK_MICROS: (INT_RANGES["bigint"][0] - _DAY, INT_RANGES["bigint"][1] + _DAY),
     Op.CLOCK_HOUR: (0, 23),
     Op.CLOCK_MINUTE: (0, 59),
     Op.CLOCK_SECOND: (0, 59),

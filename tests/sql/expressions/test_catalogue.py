@@ -31,7 +31,7 @@ WITHOUT_MEANING = """
     DateSub DayOfWeek DayOfYear FormatNumber FromUnixTime GetMapValue GetTimestamp InSet
     IsValidUTF8 LastDay Least Lower MillisToTimestamp ParseToDate Quarter Remainder
     SecondsToTimestamp StringInstr TimestampAddInterval TruncDate TruncTimestamp TryDivide
-    UnixMicros UnixSeconds UnixTimestamp
+    UnixSeconds UnixTimestamp
     Upper WeekOfYear presieve.Between presieve.OneOf
 """
 """Expressions that have no meaning of their own in the IR: a filter with one of them is declined.
