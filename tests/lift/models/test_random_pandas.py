@@ -50,6 +50,19 @@ FOUND = {
         "v double",
         "o double",
     ),
+    "a table that is sorted by categories": (
+        "pdf['b'] = pd.cut(pdf['v'], [-100, 1, 3, 1000], labels=['low', 'mid', 'high'])\n"
+        "    return pd.DataFrame({'o': [pdf.sort_values('b', kind='stable').v.iloc[0]]})",
+        "v double NOT NULL",
+        "o double",
+    ),
+    "categories that are written into": (
+        "pdf['b'] = pd.cut(pdf['v'], [-100, 1, 3, 1000], labels=['low', 'mid', 'high'])\n"
+        "    pdf.loc[pdf.v > 900, 'b'] = 'low'\n"
+        "    return pd.DataFrame({'o': [len(pdf[pdf.b < 'mid'])]})",
+        "v double",
+        "o bigint",
+    ),
     "a letter of each text, and not the first text": (
         "x = pdf['s'].str[0]\n    return pd.DataFrame({'o': [x]})",
         "s string",
