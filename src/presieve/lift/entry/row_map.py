@@ -262,7 +262,7 @@ def _pandas_cell(m: SymbolicMachine, table: PartV, column: SchemaColumn) -> Term
     is_unknown = sort_of(column.type) is None and _is_passed(column.type)
     if own and is_unknown and m.columns.type_of(column.name) == column.type:
         return None
-    return _pandas_value(m, series.column_of(m, table, column.name), column)
+    return _pandas_value(m, series.stored_column_of(m, table, column.name), column)
 
 
 def _pandas_value(m: SymbolicMachine, v: VectorV, column: SchemaColumn) -> Term:

@@ -98,7 +98,7 @@ def attribute_of(m: SymbolicMachine, flow: Flow, value: Value, name: str) -> Val
             assert isinstance(size, Scalar)
             return Scalar(app(Op.PY_EQ, size.term, int_lit(0)))
         case PartV(columns) if _is_column(name, columns, "DataFrame"):
-            return series.column_of(m, value, name)
+            return series.stored_column_of(m, value, name)
         case LabelledV(columns) if _is_column(name, columns, "Series"):
             return _cell_of(m, flow, value, name)
     return None
@@ -161,7 +161,7 @@ def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value |
             chosen = tuple(items[columns.index(n)] for n in wanted)
             return replace(value, names=wanted, items=chosen)
         case PartV(columns) if constant_of(key) in columns:
-            return series.column_of(m, value, str(constant_of(key)))
+            return series.stored_column_of(m, value, str(constant_of(key)))
         case PartV(columns) if isinstance(key, ListV):
             names = [constant_of(k) for k in key.items]
             if set(names) <= set(columns) and len(set(names)) == len(names):
@@ -292,7 +292,7 @@ def rename(call: ModelCall, frame: PartV) -> PartV | None:
     if len(set(columns)) < len(columns):
         return None
     pairs = zip(columns, frame.columns, strict=True)
-    made = tuple((new, series.column_of(call.m, frame, old)) for new, old in pairs)
+    made = tuple((new, series.stored_column_of(call.m, frame, old)) for new, old in pairs)
     kept = dict(frame.made)
     changed = (p for p, old in zip(made, frame.columns, strict=True) if old in kept or p[0] != old)
     return replace(frame, columns=columns, made=tuple(changed))

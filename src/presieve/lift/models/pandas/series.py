@@ -70,7 +70,11 @@ def vector(m: SymbolicMachine, value: Value) -> VectorV | None:
     Declines ``unsupported-operation`` for a column of categories.
     """
     v = stored(m, value)
-    if v is not None and v.categories:
+    return None if v is None else _without_categories(v)
+
+
+def _without_categories(v: VectorV) -> VectorV:
+    if v.categories:
         reason = "a column of categories has an order of its own: convert it with .astype(str)"
         raise DeclineSignal("unsupported-operation", reason)
     return v
@@ -196,7 +200,15 @@ def _check_missing(m: SymbolicMachine, columns: Sequence[VectorV]) -> bool:
 
 
 def column_of(m: SymbolicMachine, frame: PartV, name: str) -> VectorV:
-    """Return a column of the table, which shares the table's values."""
+    """Return a column of the table, which shares the table's values, to compute with.
+
+    Declines ``unsupported-operation`` for a column of categories.
+    """
+    return _without_categories(stored_column_of(m, frame, name))
+
+
+def stored_column_of(m: SymbolicMachine, frame: PartV, name: str) -> VectorV:
+    """Return a column of the table, also one of categories, to be stored, returned or converted."""
     column = dict(frame.made).get(name) or stored(m, SeriesV(name))
     assert column is not None
     return replace(column, rows=frame.rows, ordered=frame.ordered, by=frame.by, own=frame.own)
