@@ -93,7 +93,7 @@ class Maker:
         method, other = self._one("add", "sub", "mul", "div"), self._one(b, k)
         forms += [f"{a}.{method}({other}{self._one('', f', fill_value={k}')})"]
         forms += [
-            f"(pd.Timestamp('2024-03-01') - {c}).dt.total_seconds() / {self._one('60', '3600.0')}"
+            f"((pd.Timestamp('2024-03-01') - {c}).dt.total_seconds() / {self._one('60', '7.5')})"
             for c in self._named("c")
         ]
         forms += [f"{a}.replace({self._one(*REPLACED)})", f"pd.Series([1.5] * len({a}))"]

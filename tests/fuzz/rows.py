@@ -263,8 +263,9 @@ class Maker:
                 f"({n} + {a})",
             ]
         for c in self.names("clock"):
-            forms.append(f"({c} - {START}).total_seconds() / {self._one('60', '3600', '86400')}")
-            forms.append(f"({START} - {c}) / datetime.timedelta({self._one('days=1', 'hours=7')})")
+            unit, length = self._one("60", "3600", "86400"), self._one("days=1", "hours=7")
+            forms.append(f"(({c} - {START}).total_seconds() / {unit})")
+            forms.append(f"(({START} - {c}) / datetime.timedelta({length}))")
         return self.random.choice(forms)
 
     def _text(self, depth: int) -> str:

@@ -30,6 +30,10 @@ def graded(score: pd.Series) -> pd.Series:
     return pd.Series(np.where(score >= 90.0, "top", "rest"))
 
 
+def array_of_grades(score: pd.Series) -> pd.Series:
+    return np.where(score >= 90.0, "top", "rest")
+
+
 def labelled(score: pd.Series) -> pd.Series:
     limit = 50.0
     return (score > limit) | score.isna()

@@ -6,6 +6,7 @@ import linecache
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.errors import PythonException
 from tests.backend.problems import series_udfs
 from tests.support.games.tables import Tables
 from tests.support.pickling import pickled_by_value
@@ -110,6 +111,16 @@ def test_what_is_no_function_of_single_rows(
     assert boundary.declined
     assert code is None or code in {d.code for d in boundary.declined}
     assert optimize(df, cost="always") is df
+
+
+def test_an_array_as_result(tables: Tables) -> None:
+    """Spark raises; what the reason advises is read."""
+    df = with_c(tables.plain, "array_of_grades", "string", "score").filter("c = 'top'")
+    with pytest.raises(PythonException, match="has no attribute 'array'"):
+        df.collect()
+    assert "return pd.Series(...) of it" in str(untouched(df).declined)
+    advised = with_c(tables.plain, "graded", "string", "score").filter("c = 'top'")
+    assert rewritten(advised).prefilter == "score >= 90.0D AND NOT isnan(score)"
 
 
 def test_one_that_changes_the_series_of_another(tables: Tables) -> None:

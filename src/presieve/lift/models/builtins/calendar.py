@@ -18,7 +18,7 @@ from presieve.lift.values.symbolic import DaysV, DurationV, Known, Scalar, Value
 from presieve.semantics.smart_constructors import apply_function, fold_constants, ite, or_
 
 _OF_DATES = {"year": Op.DATE_YEAR, "month": Op.DATE_MONTH, "day": Op.DATE_DAY}
-_OF_CLOCKS = {"hour": Op.CLOCK_HOUR, "minute": Op.CLOCK_MINUTE, "second": Op.CLOCK_SECOND}
+OF_CLOCKS = {"hour": Op.CLOCK_HOUR, "minute": Op.CLOCK_MINUTE, "second": Op.CLOCK_SECOND}
 MICROS_OF_SECOND, MICROS_OF_DAY = 1_000_000, 86_400_000_000
 
 
@@ -47,8 +47,8 @@ def attribute(m: SymbolicMachine, flow: Flow, value: Value, name: str) -> Scalar
     if name in _OF_DATES:
         term = m.scalar(flow, value, AttributeError).term
         return Scalar(apply_function(_OF_DATES[name], _day(term)))
-    if name in _OF_CLOCKS and value.base == TIMESTAMP_NTZ:
-        return Scalar(apply_function(_OF_CLOCKS[name], m.scalar(flow, value, AttributeError).term))
+    if name in OF_CLOCKS and value.base == TIMESTAMP_NTZ:
+        return Scalar(apply_function(OF_CLOCKS[name], m.scalar(flow, value, AttributeError).term))
     return None
 
 

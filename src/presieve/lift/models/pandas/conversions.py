@@ -27,12 +27,12 @@ from presieve.lift.models.pandas.series import (
     column_method,
     like,
     small,
-    stored,
+    stored_column_method,
     vector,
 )
-from presieve.lift.models.registry import function, method
+from presieve.lift.models.registry import function
 from presieve.lift.values.symbolic import DictV, Known, ListV, Scalar, TupleV, Value, constant_of
-from presieve.lift.values.whole_columns import SeriesV, VectorV
+from presieve.lift.values.whole_columns import VectorV
 from presieve.records import replace
 from presieve.semantics.smart_constructors import (
     and_,
@@ -159,15 +159,10 @@ def _replace_numbers(call: ModelCall, v: VectorV) -> VectorV | None:
     return like(result, v)
 
 
-def _any_column(call: ModelCall, owner: Value) -> VectorV | None:
-    column = stored(call.m, owner)
-    return None if column is None or column.array else column
-
-
 # --- astype ---------------------------------------------------------------------------------------
 
 
-@method(SeriesV | VectorV, "astype", arguments=1, fresh=True, owner=_any_column)
+@stored_column_method("astype", arguments=1, fresh=True)
 def convert(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.astype(int)``, ``astype(float)`` and ``astype(str)`` of numbers and texts, and the
     same by name.

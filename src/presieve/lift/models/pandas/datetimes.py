@@ -18,15 +18,21 @@ from functools import partial
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import DATE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
+from presieve.ir.sorts import DATE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, strip
 from presieve.ir.terms import FALSE, Op, Term, float_lit, int_lit, lit, none_lit, string_lit
 from presieve.lift.execution.count_fields import any_row
 from presieve.lift.execution.state import Comparison, ModelCall, Operation, SymbolicMachine
-from presieve.lift.models.builtins.calendar import OF_DURATIONS, count_micros, format_time
+from presieve.lift.models.builtins.calendar import (
+    OF_CLOCKS,
+    OF_DURATIONS,
+    count_micros,
+    format_time,
+)
 from presieve.lift.models.pandas.series import (
     against,
     check_aligned,
     compare_vectors,
+    keep_missing,
     like,
     present_rows,
     scalar_operand,
@@ -96,7 +102,6 @@ _OF_DAYS: dict[str, Callable[[Term], Term]] = {
         ("weekday", "dayofweek", "day_of_week"), partial(apply_function, Op.DATE_WEEKDAY)
     ),
 }
-_OF_CLOCKS = {"hour": Op.CLOCK_HOUR, "minute": Op.CLOCK_MINUTE, "second": Op.CLOCK_SECOND}
 _TESTS: dict[str, Callable[[Term], Term]] = {
     "is_month_start": _starts(*range(1, 13)),
     "is_month_end": _ends(*range(1, 13)),
@@ -113,20 +118,13 @@ def number_of(v: VectorV, name: str, zone: Zone) -> VectorV | None:
     missing time; None for other fields, and for times in a zone that changes its clocks.
     """
     time = _convert_to_wall_time(get(v.term), zone)
-    if time is None or name not in {**_OF_DAYS, **_OF_CLOCKS}:
+    if time is None or name not in {**_OF_DAYS, **OF_CLOCKS}:
         return None
-    if name in _OF_CLOCKS:
-        field = apply_function(_OF_CLOCKS[name], time)
+    if name in OF_CLOCKS:
+        field = apply_function(OF_CLOCKS[name], time)
     else:
         field = _OF_DAYS[name](apply_function(Op.CLOCK_DATE, time))
-    return VectorV(_unless_missing(v, field), v.rows, None, True, v.ordered, by=v.by)
-
-
-def _unless_missing(v: VectorV, term: Term) -> Term:
-    """Return what is computed of each time; missing for a missing one."""
-    if not isinstance(v.term.sort, Option):
-        return term
-    return ite(is_none(v.term), none_lit(term.sort), some(term))
+    return VectorV(keep_missing(v, field), v.rows, None, True, v.ordered, by=v.by)
 
 
 def _convert_to_wall_time(time: Term, zone: Zone) -> Term | None:
@@ -154,7 +152,7 @@ def field_of(m: SymbolicMachine, v: VectorV, name: str) -> CalendarV | VectorV:
         advice = "such as .dt.is_month_start: make it a column below the function"
         raise DeclineSignal("unsupported-expression", f"{reason} {advice}")
     # A column of objects, and one of times if all are missing.
-    dates = None if day is None else replace(like(_unless_missing(v, day), v), loose=True)
+    dates = None if day is None else replace(like(keep_missing(v, day), v), loose=True)
     return CalendarV(v, dates)
 
 
@@ -196,7 +194,7 @@ def field_of_durations(durations: DurationsV, name: str) -> VectorV | None:
     v = durations.micros
     if name not in OF_DURATIONS:
         return None
-    return like(_unless_missing(v, OF_DURATIONS[name](unwrap_option(v.term))), v)
+    return like(keep_missing(v, OF_DURATIONS[name](unwrap_option(v.term))), v)
 
 
 def _durations(_: ModelCall, owner: Value) -> VectorV | None:
@@ -211,7 +209,7 @@ def count_seconds(call: ModelCall, v: VectorV) -> VectorV | None:
         return None
     nanos = fold_constants(app(Op.INT_MUL, unwrap_option(v.term), int_lit(1000)))
     seconds = app(Op.FLOAT_DIV, as_float(nanos), float_lit(1e9))
-    return like(_unless_missing(v, seconds), v)
+    return like(keep_missing(v, seconds), v)
 
 
 _DAYS = dict(
@@ -244,7 +242,7 @@ def name_days_or_months(call: ModelCall, v: VectorV) -> VectorV | None:
     for n, name in others:
         hit = fold_constants(app(Op.PY_EQ, get(number.term), int_lit(n)))
         term = ite(hit, string_lit(name), term)
-    return replace(like(_unless_missing(v, term), v), loose=True)
+    return replace(like(keep_missing(v, term), v), loose=True)
 
 
 @method(AccessV, "dt.strftime", arguments=1, fresh=True, owner=_times)
@@ -252,7 +250,7 @@ def format_times(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.dt.strftime(form)``, as of a single time."""
     time = _convert_to_wall_time(get(v.term), call.m.columns.zone)
     text = None if time is None else format_time(call, Scalar(time))
-    return None if text is None else replace(like(_unless_missing(v, text.term), v), loose=True)
+    return None if text is None else replace(like(keep_missing(v, text.term), v), loose=True)
 
 
 @function("pandas.to_datetime", arguments=1)
@@ -287,7 +285,7 @@ def _begin_of_days(call: ModelCall, v: VectorV) -> VectorV:
     first, last = (lit(DATE, days) for days in _DAYS_OF_NANOSECONDS)
     outside = or_(app(Op.PY_LT, day, first), app(Op.PY_LT, last, day))
     call.m.fail(call.flow, any_row(call.m, and_(present_rows(v), outside)))
-    term = _unless_missing(v, apply_function(Op.DATE_MIDNIGHT, day))
+    term = keep_missing(v, apply_function(Op.DATE_MIDNIGHT, day))
     return VectorV(term, v.rows, None, False, v.ordered, by=v.by)
 
 

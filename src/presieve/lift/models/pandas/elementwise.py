@@ -128,6 +128,7 @@ def clip_elements(m: SymbolicMachine, v: VectorV, low: Value | None, high: Value
     """
     if strip(v.term.sort) not in (INT, FLOAT):
         raise DeclineSignal("unsupported-operation", "clip() of a column that is not of numbers")
+    low, high = (None if isinstance(bound, NoneV) else bound for bound in (low, high))
     if low is None and high is None:
         raise DeclineSignal("unsupported-operation", "clip() without a limit, which copies nothing")
     numbers = [_constant_number(bound) for bound in (low, high) if bound is not None]
@@ -158,8 +159,7 @@ def numpy_clip(call: ModelCall) -> VectorV | None:
     column = vector(call.m, v)
     if column is None or column.array:
         return None
-    low, high = (None if isinstance(end, NoneV) else end for end in ends)
-    return clip_elements(call.m, column, low, high)
+    return clip_elements(call.m, column, *ends)
 
 
 @function("numpy.where", arguments=3, fresh=True)

@@ -12,7 +12,7 @@ here gives the same number for an element in both cases, or is declined.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from presieve.errors import DeclineSignal
@@ -100,13 +100,22 @@ def part(value: Value) -> PartV | None:
     return value if isinstance(value, PartV) else None
 
 
-def _column(call: ModelCall, owner: Value) -> VectorV | None:
-    v = vector(call.m, owner)
-    return None if v is None or v.array else v
+def _column_owner(
+    read: Callable[[SymbolicMachine, Value], VectorV | None],
+) -> Callable[[ModelCall, Value], VectorV | None]:
+    """Return how a model gets a column that is read in this way, and no array."""
+
+    def convert(call: ModelCall, owner: Value) -> VectorV | None:
+        v = read(call.m, owner)
+        return None if v is None or v.array else v
+
+    return convert
 
 
-column_method = partial(method, SeriesV | VectorV, owner=_column)
+column_method = partial(method, SeriesV | VectorV, owner=_column_owner(vector))
 """Register a model of methods of columns, not of arrays. The model gets a :class:`VectorV`."""
+stored_column_method = partial(method, SeriesV | VectorV, owner=_column_owner(stored))
+"""The same for methods of columns of categories, too."""
 table_method = partial(method, FrameV | PartV, owner=lambda _, owner: part(owner))
 """Register a model of methods of tables. The model gets a :class:`PartV`."""
 
@@ -274,6 +283,13 @@ def compare_vectors(m: SymbolicMachine, op: ast.cmpop, left: Value, right: Value
     comparison = and_(both_present, of_arguments(app(_ORDER[type(same)], x, y)))
     truth = negate(comparison) if isinstance(op, ast.NotEq) else comparison
     return replace(like(truth, a, b), masked=extension)
+
+
+def keep_missing(v: VectorV, term: Term) -> Term:
+    """Return what is computed of each element that is there; missing for a missing one."""
+    if not isinstance(v.term.sort, Option):
+        return term
+    return ite(is_missing(v.term), none_lit(term.sort), some(term))
 
 
 def like(term: Term, *operands: VectorV | None) -> VectorV:

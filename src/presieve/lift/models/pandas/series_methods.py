@@ -12,7 +12,7 @@ from presieve.lift.models.pandas import applied as applied
 from presieve.lift.models.pandas import column_arithmetic, elementwise, reductions, series, top_k
 from presieve.lift.models.pandas.series import column_method, vector
 from presieve.lift.models.registry import method, refuse_methods
-from presieve.lift.values.symbolic import ListV, NoneV, TupleV, Value, constant_of
+from presieve.lift.values.symbolic import ListV, TupleV, Value, constant_of
 from presieve.lift.values.whole_columns import SeriesV, VectorV
 from presieve.records import replace
 
@@ -168,7 +168,6 @@ def clip(call: ModelCall, v: VectorV) -> VectorV | None:
         return None
     low = args[0] if args else named.get("lower")
     high = args[1] if len(args) > 1 else named.get("upper")
-    low, high = (None if isinstance(end, NoneV) else end for end in (low, high))
     return elementwise.clip_elements(call.m, v, low, high)
 
 

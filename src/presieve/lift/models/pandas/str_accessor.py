@@ -18,7 +18,7 @@ from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, int_lit, none_lit, str
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.builtins import padded_texts, regular_expressions, strings
 from presieve.lift.models.pandas.column_arithmetic import strict_in_both
-from presieve.lift.models.pandas.series import check_aligned, like, vector
+from presieve.lift.models.pandas.series import check_aligned, keep_missing, like, vector
 from presieve.lift.models.registry import Model, method
 from presieve.lift.values.symbolic import Known, ListV, Scalar, TupleV, Value, constant_of
 from presieve.lift.values.text_parts import FindingsV, SplitV
@@ -49,9 +49,7 @@ def _column(m: SymbolicMachine, owner: Value) -> VectorV | None:
 
 def _of_elements(v: VectorV, term: Term) -> VectorV:
     """Build a column of ``term`` for each text; missing elements stay missing."""
-    if isinstance(v.term.sort, Option):
-        term = ite(is_missing(v.term), none_lit(term.sort), some(term))
-    return VectorV(term, v.rows, None, False, v.ordered, by=v.by)
+    return VectorV(keep_missing(v, term), v.rows, None, False, v.ordered, by=v.by)
 
 
 def _call_on_each(call: ModelCall, v: VectorV, model: Model) -> VectorV | None:
