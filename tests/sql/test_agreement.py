@@ -50,6 +50,7 @@ from presieve.semantics.types import bounds
 from presieve.semantics.values import Value, bytes_of, date_of, decimal_of, instant_of, same
 from presieve.sql.catalyst import expression
 from presieve.sql.emit import emit, emit_checked, normalize
+from presieve.sql.function_texts import OF_INSTANTS_ALONE
 from presieve.sql.parse import parse_predicate
 
 if TYPE_CHECKING:
@@ -198,7 +199,8 @@ def function_terms() -> Iterator[App]:
     shown = app(Op.WALL_TIME, NAMES["ts"], int_lit(0))
     for op, signature in SIGNATURES.items():
         if signature.is_sql and op not in (*COMPOSED, Op.WALL_TIME):
-            yield from applications(op, *(NAMES[PLAIN[s]] for s in signature.arguments))
+            if op not in OF_INSTANTS_ALONE:
+                yield from applications(op, *(NAMES[PLAIN[s]] for s in signature.arguments))
             if signature.arguments == (TIMESTAMP_NTZ,):
                 yield from applications(op, shown)
 

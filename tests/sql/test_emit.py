@@ -122,6 +122,12 @@ def test_what_clocks_show_is_written_in_a_session_with_their_offset() -> None:
         emit(alone, "UTC")
 
 
+def test_the_microseconds_of_a_timestamp_ntz_have_no_text() -> None:
+    term = app(Op.SQL_GE, app(Op.CLOCK_MICROS, NAMES["n"]), int_lit(0))
+    with pytest.raises(InexpressibleError, match="unix_micros of a TIMESTAMP, and none of a TIME"):
+        emit(term, "UTC")
+
+
 def test_options_that_hold_a_value_are_written_like_the_value() -> None:
     term = app(Op.SQL_GE, NAMES["x"], lit(Option(FLOAT), 90.0))
     assert emit_checked(term, NAMES, "UTC") == "x >= 90.0D"

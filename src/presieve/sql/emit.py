@@ -163,7 +163,8 @@ def _text(term: Term) -> tuple[str, Level]:
             text = function_texts.write_call(term, lambda t: _text(t)[0])
             if text is not None:
                 return text, Level.PRIMARY
-    raise InexpressibleError(f"{term.op.value} has no Spark SQL text")
+    unwritten = f"{term.op.value} has no Spark SQL text"
+    raise InexpressibleError(function_texts.OF_INSTANTS_ALONE.get(term.op, unwritten))
 
 
 def _inside(text: tuple[str, Level], least: Level) -> str:

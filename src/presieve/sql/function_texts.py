@@ -32,6 +32,11 @@ Reader = Callable[[Sequence[Term]], Term | None]
 _OF_CLOCKS = (Op.CLOCK_HOUR, Op.CLOCK_MINUTE, Op.CLOCK_SECOND)
 """Functions that Spark has of instants, too: of the time that the session's clocks show."""
 
+OF_INSTANTS_ALONE = {
+    Op.CLOCK_MICROS: "Spark has unix_micros of a TIMESTAMP, and none of a TIMESTAMP_NTZ",
+}
+"""Functions of a clock that Spark has of instants alone, with the reason to tell."""
+
 TRIMS = {"BOTH": Op.TEXT_STRIP, "LEADING": Op.TEXT_LSTRIP, "TRAILING": Op.TEXT_RSTRIP}
 """``trim(BOTH characters FROM text)``."""
 

@@ -146,7 +146,6 @@ ENTRIES = [
         "v double",
         "double",
         "c > 0.5",
-        missed="a bound of zero is not read",
     ),
     RowEntry(
         columns.log_ratio,
