@@ -20,7 +20,8 @@ from presieve.certificate.row_expressions import (
 from presieve.driver.fold_inputs import Inputs, read_inputs
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Mode, Problem
-from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Scope, Var
+from presieve.ir.ops import app
+from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Op, Scope, Var, float_lit
 from presieve.records import replace
 from presieve.sql.catalyst_values import value
 
@@ -300,6 +301,46 @@ def test_wrong_twins_are_rejected_and_do_differ(spark: SparkSession, case: Case)
             assert isinstance(check(found), Rejected), text
         assert {by_python(case, row)} != by_spark(spark, case, text, row), text
         assert {by_python(case, row)} == by_spark(spark, case, case.right, row)
+
+
+def first_plus_one(x, y):  # type: ignore[no-untyped-def]
+    return x + 1
+
+
+_FAILS = f"x IS NULL OR {OVER}"
+CALLED_IF = Case(
+    first_plus_one,
+    f"{X}, {Y}",
+    "bigint",
+    f"CASE WHEN {_FAILS} THEN CASE WHEN y > 5D THEN {ERROR} END ELSE x + 1L END",
+    {
+        f"CASE WHEN {_FAILS} THEN {ERROR} ELSE x + 1L END": (None, 5.0),
+        f"CASE WHEN {_FAILS} THEN CASE WHEN y >= 5D THEN {ERROR} END ELSE x + 1L END": (None, 5.0),
+        f"CASE WHEN {_FAILS} THEN NULL ELSE x + 1L END": (None, 6.0),
+        f"CASE WHEN {OVER} THEN CASE WHEN y > 5D THEN {ERROR} END ELSE x + 1L END": (None, 6.0),
+        f"CASE WHEN y > 5D THEN CASE WHEN {_FAILS} THEN {ERROR} ELSE x + 1L END END": (1, 5.0),
+    },
+)
+
+
+def test_it_raises_only_where_spark_calls_the_function(spark: SparkSession) -> None:
+    """The function is called for the rows with ``y > 5``."""
+
+    def claim(text: str) -> CompiledCertificate:
+        found = made(spark, CALLED_IF, text)
+        assert isinstance(found, CompiledCertificate)
+        y = found.problem.fold.key("y")
+        return replace(found, called_if=app(Op.SQL_GT, y, float_lit(5.0)))
+
+    right = claim(CALLED_IF.right)
+    assert isinstance(check(right), Verified)
+    assert parse(json.loads(json.dumps(right.fields()))) == right
+    for text, row in CALLED_IF.twins.items():
+        assert isinstance(check(claim(text)), Rejected), text
+        as_called = by_python(CALLED_IF, row)
+        if row[1] <= 5 and as_called == RAISES:
+            as_called = repr(None)  # it is not called
+        assert {as_called} != by_spark(spark, CALLED_IF, text, row), text
 
 
 RAISES = "raises"

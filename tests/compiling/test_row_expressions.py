@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from presieve.compiling.row_expressions import Writer
+from presieve.compiling.row_expressions import ErrorToRaise, Writer
 from presieve.driver.fold_inputs import Inputs, read_inputs
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
@@ -28,7 +28,7 @@ def text(function: Callable[..., Any], schema: str, returns: str) -> str:
     ranges = column_ranges(tuple(SchemaColumn(c.name, c.type) for c in fold.keys))
     (output,) = fold.outputs
     writer = Writer({v: v.name for v in columns}, types, ranges)
-    return writer.output(output.term, fold.finish_raises, output.type, "it raises")
+    return writer.output(output.term, output.type, ErrorToRaise(fold.finish_raises, "it raises"))
 
 
 PLAIN = Writer({}, {}, column_ranges(()))
@@ -53,7 +53,7 @@ def test_null_alone_is_of_the_declared_type(sort: Any, type_: str) -> None:
     null = none_lit(sort)
     for term in (null, app(Op.ITE, FALSE, null, null)):
         assert term.sort == Option(sort)
-        made = PLAIN.output(term, FALSE, type_, "")
+        made = PLAIN.output(term, type_)
         assert made.startswith("CAST(")
         assert made.endswith(f" AS {type_.upper()})")
 
@@ -123,4 +123,4 @@ def test_a_value_that_is_used_again_and_again_is_no_text() -> None:
     for _ in range(24):
         term = some(app(Op.FLOAT_MUL, get(term), get(term)))
     with pytest.raises(DeclineSignal, match="more than 2000 operators"):
-        PLAIN.output(term, FALSE, "double", "")
+        PLAIN.output(term, "double")

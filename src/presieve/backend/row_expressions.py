@@ -39,16 +39,19 @@ from presieve.backend.catalyst.trees import (
     expr_id,
     node_at,
     nodes_inside,
-    references,
-    split_conjuncts,
     walk,
 )
 from presieve.backend.catalyst.variable_columns import distinct, input_vars, read_names
+from presieve.backend.effects.call_conditions import (
+    MORE_ROWS,
+    CallCondition,
+    read_call_condition,
+)
 from presieve.backend.effects.erased_errors import may_not_arrive
 from presieve.backend.effects.may_raise import (
-    guards,
     is_evaluated_for_the_same_rows,
     made_by_python,
+    may_drop_rows,
     objects_of,
     trees,
 )
@@ -88,8 +91,9 @@ class RowCall(Struct, frozen=True):
     cannot hold, for which the function raises today. ``hidden`` are the names of variables whose
     comparisons scans must not be handed
     (:func:`presieve.backend.effects.trusted_scans.columns_to_hide`). ``facts`` are what plan and
-    files say of the columns on which the meaning of the function rests. ``later`` says why the
-    function stays, although it can be written, as the DataFrame may be used further.
+    files say of the columns on which the meaning of the function rests. ``condition`` says
+    for which rows Spark calls a function that may raise. ``later`` says why the function stays,
+    although it can be written, as the DataFrame may be used further.
     """
 
     path: tuple[int, ...]
@@ -104,6 +108,7 @@ class RowCall(Struct, frozen=True):
     erases: bool = False
     hidden: frozenset[str] = frozenset()
     facts: tuple[Fact, ...] = ()
+    condition: CallCondition = CallCondition()
     later: Declined | None = None
 
 
@@ -213,7 +218,8 @@ class _Reader(Struct, frozen=True):
             raise DeclineSignal.of(lifted_boundary.why or _UNREAD)
         check_shared(view, lifted_boundary, self.opened.setting)
         (lifted,) = lifted_boundary.folds
-        columns = self._columns(lifted_boundary.boundary, lifted)
+        condition = self._condition(lifted, node, {a.id for a in read.outputs})
+        columns = self._columns(lifted_boundary.boundary, lifted, condition.variables)
         inputs = [a for a in boundary.inputs if a.id in call.arguments]
         by_arrow = call.arguments if call.arrow or node.kind != PROJECT else ()
         hidden = columns_to_hide(view, boundary, columns)
@@ -221,8 +227,6 @@ class _Reader(Struct, frozen=True):
         incomplete, texts = may_not_arrive(view, below, inputs, by_arrow)
         if node.kind == PROJECT:
             lifted = self._of_bytes(lifted, columns, call, node)
-        if lifted.fold.finish_raises != FALSE:
-            self._check_order(node, {a.id for a in read.outputs})
         later = self._why_later(call, lifted)
         return replace(
             read,
@@ -233,6 +237,7 @@ class _Reader(Struct, frozen=True):
             erases=bool(incomplete or texts),
             hidden=frozenset(columns[i].name for i in hidden),
             facts=self._facts(lifted_boundary, below),
+            condition=condition,
             later=later,
         )
 
@@ -250,11 +255,16 @@ class _Reader(Struct, frozen=True):
         except GatewayError:
             return ()
 
-    def _columns(self, boundary: Boundary, lifted: Lifted) -> Mapping[int, Var]:
-        """Return the variables that the function reads, by attribute; names must be unique."""
+    def _columns(
+        self, boundary: Boundary, lifted: Lifted, tested: Mapping[int, Var]
+    ) -> Mapping[int, Var]:
+        """Return the variables that the function reads, and those ``tested`` by the condition of
+        its call, by attribute; names must be unique.
+        """
         fold = lifted.fold
         read = set(variables(fold.finish_raises, *(o.term for o in fold.outputs)))
         columns = {i: v for i, v in input_vars(read_names(boundary)).items() if v in read}
+        columns |= tested
         names = {a.name.upper().lower() for a in boundary.inputs if a.id in columns}
         distinct((a for a in boundary.inputs if a.name.upper().lower() in names), "of the input")
         return columns
@@ -272,20 +282,20 @@ class _Reader(Struct, frozen=True):
             return Declined("argument-expression", _LATER.format(_AS_OBJECT))
         return None
 
-    def _check_order(self, node: Node, outputs: Set[int]) -> None:
-        """Raise :class:`DeclineSignal` if an expression that raises may see more rows than the
-        function. Spark calls functions for the rows that pass the filter's other conjuncts, but
-        evaluates expressions in any order; it also infers filters from joins. A filter whose
-        conjuncts all read the function's ``outputs`` drops no row before the function is called.
-        Spark may move it below a join, though, once it is a filter on an expression.
+    def _condition(self, lifted: Lifted, node: Node, outputs: Set[int]) -> CallCondition:
+        """Return the condition under which a function that may raise is called. Raises
+        :class:`DeclineSignal` if an expression that raises may see more rows than the function:
+        Spark moves a filter on an expression below a join, too.
         """
+        if lifted.fold.finish_raises == FALSE:
+            return CallCondition()
         if not all(is_evaluated_for_the_same_rows(c) for c in node.children):
-            outputs = frozenset()
-        above = [n for n in walk(self.view.root) if n.kind == FILTER]
-        parts = {n.path: split_conjuncts(n.fields["condition"]) for n in above}
-        bound = {p: all(references(c.tree) & outputs for c in cs) for p, cs in parts.items()}
-        if any(guards(n, node.path, bound) for n in walk(self.view.root)):
-            raise DeclineSignal("may-add-error", _EARLIER)
+            if any(may_drop_rows(n, node.path) for n in walk(self.view.root)):
+                raise DeclineSignal.of(MORE_ROWS)
+            return CallCondition()
+        if node.kind != PROJECT:
+            return CallCondition()  # Spark moves no filter below a function of tables.
+        return read_call_condition(self.view, node, outputs, self.opened.timezone)
 
     def _of_bytes(
         self, lifted: Lifted, columns: Mapping[int, Var], call: BoundaryCall, node: Node
@@ -308,10 +318,6 @@ _LATER = (
 )
 _MORE_ROWS = "the function may raise, and Spark may evaluate an expression for more rows"
 _AS_OBJECT = "another function may be handed the very object that this one returns"
-_EARLIER = (
-    "the function may raise, and a filter or join above it may have Spark evaluate an expression "
-    "in its place for rows that the function is not called for"
-)
 
 
 # --- objects that functions hand on ---------------------------------------------------------------

@@ -4,7 +4,7 @@
 Each script is the negation of a condition, for every row that types and assumptions allow:
 
     Safe    nothing in an expression raises by accident, wraps around or rounds
-    Raises  an expression raises if and only if the function does
+    Raises  an expression raises if and only if Spark calls the function and it raises
     Equal   where they do not, both give the same, to the bit: NULL, NaN and -0.0 are told apart
 
 Assumptions that the function's meaning does not rest on are left out. *Equal* is about the rows
@@ -26,7 +26,7 @@ from presieve.certificate.required import check_statement
 from presieve.ir.fold import Fold, Mode, Problem
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, strip
-from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term
+from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Lit, Op, Term
 from presieve.ir.walk import variables
 from presieve.ir.wellformed import IllFormed
 from presieve.semantics.smart_constructors import and_, or_
@@ -53,11 +53,14 @@ class CompiledCertificate(ConditionClaim):
 
     ``row`` is the output that says whether the function gives a row, if it may give none. Then rows
     are filtered by the expression for it, which also keeps the rows on which the function raises.
+    ``called_if`` is the condition of SQL under which Spark calls the function. Where it does not
+    hold, nothing is raised, and where the function would raise, the outputs have any value.
     """
 
     problem: Problem
     expressions: tuple[Expression, ...]
     row: str = ""
+    called_if: Term = SQL_TRUE
 
     def fields(self) -> dict[str, object]:
         """The statement; :func:`parse` reads it."""
@@ -82,7 +85,7 @@ class CompiledCertificate(ConditionClaim):
                 or e.raises.sort != BOOL
             ):
                 raise IllFormed(f"the expression for {e.output} is of another sort")
-            if not keys.issuperset(variables(e.value, e.safe, e.raises)):
+            if not keys.issuperset(variables(e.value, e.safe, e.raises, self.called_if)):
                 raise IllFormed(f"the expression for {e.output} reads what is no column")
 
     def conditions(self) -> Iterator[tuple[str, Term]]:
@@ -90,6 +93,7 @@ class CompiledCertificate(ConditionClaim):
         fold, row = self.problem.fold, self.row
         output_terms = {o.name: o.term for o in fold.outputs}
         raises = fold.finish_raises
+        raises_when_called = and_(raises, app(Op.SQL_IS_TRUE, self.called_if))
         gives_row = app(Op.SQL_IS_TRUE, output_terms[row]) if row else TRUE
         row_stays = or_(gives_row, raises)
         lost = negate(and_(*_representable_in_python(fold)))
@@ -100,7 +104,7 @@ class CompiledCertificate(ConditionClaim):
                 errors, equal = FALSE, app(Op.SAME, app(Op.SQL_IS_TRUE, e.value), row_stays)
             else:
                 same = app(Op.SAME, e.value, output_terms[e.output])
-                errors, equal = raises, or_(negate(row_stays), raises, same)
+                errors, equal = raises_when_called, or_(negate(row_stays), raises, same)
             yield f"safe {e.output}", e.safe
             yield f"raises {e.output}", app(Op.SAME, e.raises, errors)
             yield f"equal {e.output}", or_(lost, equal)
@@ -116,7 +120,7 @@ def parse(data: Mapping[str, Any]) -> CompiledCertificate:
     """Read a certificate of this kind. Raises KeyError, TypeError, ValueError or
     :class:`PresieveError` if ``data`` is malformed.
     """
-    return read_fields(CompiledCertificate, data, may_lack=("row",))
+    return read_fields(CompiledCertificate, data, may_lack=("row", "called_if"))
 
 
 _PYTHON = {
@@ -127,9 +131,10 @@ _PYTHON = {
 
 
 def _representable_in_python(fold: Fold) -> Iterator[Term]:
-    """State that columns hold values that Python has."""
+    """State that columns that the function reads hold values that Python has."""
+    read = variables(fold.finish_raises, *(o.term for o in fold.outputs))
     for column in fold.keys:
-        if column.type in _PYTHON:
+        if column.type in _PYTHON and fold.key(column.name) in read:
             low, high = _PYTHON[column.type]
             value = fold.key(column.name)
             for op, end in ((Op.SQL_LT, low), (Op.SQL_GT, high)):

@@ -10,7 +10,7 @@ from presieve.compiling.row_expressions import Text, Writer
 from presieve.errors import DeclineSignal
 from presieve.ir.inner_names import HELD, ROW
 from presieve.ir.sorts import INT, strip
-from presieve.ir.terms import FALSE, Scope, Term, Var
+from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.lift.values.ranges import Interval, field_ranges
 from presieve.records import replace
@@ -88,7 +88,7 @@ class AggregateWriter:
                 raise InexpressibleError("values of its type are not kept in a list's fold")
             if strip(term.sort) == INT and writer.is_wide(term):
                 raise InexpressibleError("an integer of more than 64 bits in a list's fold")
-            sql = writer.output(term, FALSE, type_, "")
+            sql = writer.output(term, type_)
             parts.append(f"'{name}', CAST({sql} AS {type_.upper()})")
         return f"named_struct({', '.join(parts)})"
 

@@ -20,9 +20,10 @@ from msgspec import Struct
 from presieve.errors import DeclineSignal
 from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app
-from presieve.ir.sorts import DATE, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, ArrayOf, MapOf, strip
+from presieve.ir.sorts import FLOAT, INT, TIMESTAMP, ArrayOf, MapOf, strip
 from presieve.ir.terms import (
     FALSE,
+    SQL_TRUE,
     App,
     Lit,
     Op,
@@ -39,7 +40,7 @@ from presieve.semantics.smart_constructors import get, without_options
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES
 from presieve.sql import function_texts
-from presieve.sql.emit import Level, literal
+from presieve.sql.emit import Level, emit, literal
 from presieve.sql.expressions.compositions import write
 from presieve.sql.expressions.python_functions import Composed, compose
 from presieve.sql.operands import NEGATIVE_ZERO
@@ -77,6 +78,24 @@ class Text(Struct, frozen=True):
         return self.sql if self.level >= least else f"({self.sql})"
 
 
+class ErrorToRaise(Struct, frozen=True):
+    """When an expression raises: where ``raises`` and the condition ``called_if`` of SQL hold."""
+
+    raises: Term
+    message: str = ""
+    called_if: Term = SQL_TRUE
+
+    def text(self, type_: str) -> str:
+        """The text of the error as an expression of a type."""
+        error = f"CAST(raise_error({literal(string_lit(self.message))}) AS {type_.upper()})"
+        if self.called_if == SQL_TRUE:
+            return error
+        return f"CASE WHEN {emit(self.called_if, 'UTC')} THEN {error} END"
+
+
+NO_ERROR = ErrorToRaise(FALSE)
+
+
 class Writer(Struct, frozen=True):
     """Writes terms over columns: their ``names`` in SQL, and ``types`` of integers."""
 
@@ -88,7 +107,8 @@ class Writer(Struct, frozen=True):
     def of_columns(cls, columns: Mapping[Var, str], ranges: Ranges) -> Writer:
         """A writer for columns of these Spark types that have the names of their variables."""
         integers = {v: type_ for v, type_ in columns.items() if strip(v.sort) == INT}
-        return cls({v: quote(v.name) for v in columns}, integers, ranges)
+        of_spark = replace(ranges, of_python=False)
+        return cls({v: quote(v.name) for v in columns}, integers, of_spark)
 
     def hiding(self, columns: Collection[str]) -> Writer:
         """The same writer, with the columns of these names written in a form that equals the
@@ -103,17 +123,17 @@ class Writer(Struct, frozen=True):
         }
         return replace(self, names={**self.names, **hidden})
 
-    def output(self, term: Term, raises: Term, type_: str, message: str) -> str:
+    def output(self, term: Term, type_: str, error: ErrorToRaise = NO_ERROR) -> str:
         """Write an output, which raises as the function does. Raises :class:`DeclineSignal`."""
-        _check_size(term, raises)
+        _check_size(term, error.raises)
         try:
-            text = self._cast_to_declared(self.text(term), type_)
-            if raises == FALSE:
+            text = self._cast_to_declared(term, type_)
+            if error.raises == FALSE:
                 return text.sql
-            error = f"CAST(raise_error({literal(string_lit(message))}) AS {type_.upper()})"
-            return f"CASE WHEN {self.text(raises).sql} THEN {error} ELSE {text.sql} END"
-        except InexpressibleError as error_:
-            raise DeclineSignal("no-text", str(error_)) from None
+            raised = error.text(type_)
+            return f"CASE WHEN {self.text(error.raises).sql} THEN {raised} ELSE {text.sql} END"
+        except InexpressibleError as inexpressible:
+            raise DeclineSignal("no-text", str(inexpressible)) from None
 
     def condition(self, term: Term) -> str:
         """Write a condition. Raises :class:`DeclineSignal`."""
@@ -123,12 +143,12 @@ class Writer(Struct, frozen=True):
         except InexpressibleError as error:
             raise DeclineSignal("no-text", str(error)) from None
 
-    def _cast_to_declared(self, text: Text, type_: str) -> Text:
+    def _cast_to_declared(self, term: Term, type_: str) -> Text:
+        text = self.text(term)
         if text.type in ("", type_):
             return text
         cast = f"CAST({text.sql} AS {type_.upper()})"
-        times = any(strip(v.sort) in (DATE, TIMESTAMP, TIMESTAMP_NTZ) for v in self.names)
-        if times and type_ in INT_RANGES and text.type != _VOID:
+        if type_ in INT_RANGES and text.type != _VOID and not self.ranges.fits(term, type_):
             # Spark has dates that Python does not have, for which the number may be larger.
             low, high = INT_RANGES[type_]
             cast = f"CASE WHEN {text.sql} >= {low}L AND {text.sql} <= {high}L THEN {cast} END"

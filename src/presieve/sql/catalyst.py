@@ -366,9 +366,8 @@ def _value_function(node: ExprNode, context: ReadingContext) -> Typed:
     operands = [meaning(child, context) for child in node.children]
     term = function_texts.read_call(node.entry.sql, [f.operand for f in operands], _read_zone(node))
     base = strip(term.sort)
-    return Typed(
-        term, operands[0].type if base == INT == sort_of(operands[0].type) else NAMES[base]
-    )
+    of_integer = base == INT == sort_of(operands[0].type)
+    return Typed(term, node.entry.result or (operands[0].type if of_integer else NAMES[base]))
 
 
 def _like(node: ExprNode, context: ReadingContext) -> Typed:

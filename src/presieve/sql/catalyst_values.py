@@ -21,7 +21,7 @@ from msgspec import Struct
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.function_signatures import SIGNATURES
 from presieve.ir.ops import app, conjunction, disjunction, negate
-from presieve.ir.sorts import FLOAT, INT, Option, strip
+from presieve.ir.sorts import FLOAT, INT, Option, Sort, strip
 from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, literal_value, none_lit
 from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, get, is_none, or_, some
@@ -391,9 +391,8 @@ def _or_function_of_python(rule: Rule) -> Rule:
             return rule(node, context)
         argument = meaning(recognized.argument, context)
         signature = SIGNATURES[recognized.op]
-        if argument.type != TYPE_NAMES[signature.arguments[0]]:
-            raise DeclineSignal("sql-unsupported", f"a function of Python over {argument.type}")
-        term = app(recognized.op, _term(argument, context), *recognized.parameters)
+        passed = _argument(argument, signature.arguments[0], context)
+        term = app(recognized.op, passed, *recognized.parameters)
         if recognized.fits:
             number = get(term) if signature.result == INT else app(Op.DATE_DAYS, get(term))
             _require(context, [term], _fits(number, recognized.fits))
@@ -404,6 +403,15 @@ def _or_function_of_python(rule: Rule) -> Rule:
         return Typed(term, TYPE_NAMES[signature.result])
 
     return convert
+
+
+def _argument(typed: Typed, sort: Sort, context: ReadingContext) -> Term:
+    """Return the argument of a function; an integer may be of every type that holds integers."""
+    if typed.type == TYPE_NAMES[sort] or (sort == INT and _kind(typed.type) == "integer"):
+        return _term(typed, context)
+    if sort == INT and isinstance(typed.operand, AsDecimal):
+        return _branch(typed, typed.type, context)
+    raise DeclineSignal("sql-unsupported", f"a function of Python over {typed.type}")
 
 
 def _unread(node: ExprNode, _: ReadingContext) -> Typed:

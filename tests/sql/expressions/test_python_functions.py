@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from presieve.ir.ops import app
-from presieve.ir.sorts import FLOAT, STRING
+from presieve.ir.sorts import FLOAT, INT, STRING
 from presieve.ir.terms import App, Lit, Op, Scope, Var, int_lit, string_lit
 from presieve.sql.expressions import python_texts
 from presieve.sql.expressions.compositions import write
@@ -151,6 +151,7 @@ def constant(value: object) -> Lit:
 
 
 TEXT, NUMBER = Var(Scope.KEY, "s", STRING), Var(Scope.KEY, "x", FLOAT)
+WHOLE = Var(Scope.KEY, "i", INT)
 
 
 @pytest.mark.parametrize(
@@ -182,6 +183,11 @@ TEXT, NUMBER = Var(Scope.KEY, "s", STRING), Var(Scope.KEY, "x", FLOAT)
             "CASE WHEN abs(s) < 4503599627370496.0D THEN CASE WHEN abs(s) = 0.005D "
             "THEN s * 2.0D ELSE CAST(format_number(s, '0.00') AS DOUBLE) END ELSE s END",
         ),
+        (
+            app(Op.INT_RATIO, WHOLE, int_lit(1000)),
+            "CASE WHEN abs(CAST(s AS DOUBLE)) < 9007199254740992.0D THEN CAST(s AS DOUBLE) / "
+            "1000.0D ELSE CAST(concat(CAST(s AS STRING), 'E-3') AS DOUBLE) END",
+        ),
     ],
 )
 def test_written(term: App, sql: str) -> None:
@@ -205,6 +211,7 @@ def test_written(term: App, sql: str) -> None:
         app(Op.TEXT_GROUP, TEXT, *map(constant, (r"(\w)", 0, "search", 1))),
         app(Op.TEXT_GROUP, TEXT, *map(constant, ("a", 0, "match", 0))),
         app(Op.FLOAT_ROUND, NUMBER, int_lit(-1)),
+        *(app(Op.INT_RATIO, WHOLE, int_lit(divisor)) for divisor in (1, 60, 1024)),
         app(Op.PY_EQ, app(Op.TEXT_UPPER, TEXT), string_lit("É")),
     ],
 )
@@ -228,3 +235,23 @@ def test_parts_and_zeros_on_spark(spark: SparkSession) -> None:
     df = spark.createDataFrame([(text,) for text in texts], "s string")
     for row in df.selectExpr("s", *(f"{sql} AS c{i}" for i, sql in enumerate(calls))).collect():
         assert list(row)[1:] == [in_python(row.s) for in_python in calls.values()], row.s
+
+
+def test_quotients_on_spark(spark: SparkSession) -> None:
+    """Each is rounded once, also of integers that no double has."""
+    draw = random.Random(5)
+    sizes = [2**e + d for e in (0, 10, 31, 52, 53, 54, 60, 63) for d in (-3, -1, 0, 1)]
+    sizes += [draw.randrange(2 ** draw.randrange(1, 64)) for _ in range(3_000)]
+    # half of a last digit, rounded twice, goes to the other side
+    sizes += [10**k * (2**53 + 1) + d for k in (1, 2) for d in (-1, 0, 1)]
+    numbers = [n for size in sizes for n in (size, -size) if -(2**63) <= n < 2**63]
+    divisors = [10**k for k in (1, 2, 3, 6, 9, 12)]
+    forms = [compose(app(Op.INT_RATIO, WHOLE, int_lit(d))) for d in divisors]
+    df = spark.createDataFrame([(n,) for n in numbers], "i bigint")
+    texts = [write(f.form, "i") for f in forms if f is not None]
+    assert len(texts) == len(divisors)
+    twice = 0
+    for row in df.selectExpr("i", *(f"{sql} AS c{k}" for k, sql in enumerate(texts))).collect():
+        assert list(row)[1:] == [row.i / d for d in divisors], row.i
+        twice += any(float(row.i) / d != row.i / d for d in divisors)
+    assert twice > 100

@@ -110,6 +110,16 @@ def find_sites(
     return tuple(s for s in sites if s is not None)
 
 
+def read_conjuncts_above(
+    view: PlanView, timezone: str, boundary: Node
+) -> tuple[tuple[Node, ...], tuple[Moved, ...]]:
+    """Return the deterministic operators above a boundary for which there are rules, from below to
+    above, and the conjuncts of their conditions that are about the boundary's rows, each with the
+    number of its operator.
+    """
+    return _Reader(view, timezone, skip_hopeless=False).conjuncts_above(boundary)
+
+
 def _meet(reads: Set[int], available: Set[int]) -> bool:
     """Whether an expression of these columns meets the available ones; constants meet all."""
     return not reads or not available.isdisjoint(reads)
@@ -137,6 +147,13 @@ class _Reader:
         self._simple: dict[tuple[int, ...], Operator | None] = {}
         self._read: dict[tuple[int, ...], list[tuple[int, frozenset[int]]]] = {}
 
+    def conjuncts_above(self, boundary: Node) -> tuple[tuple[Node, ...], tuple[Moved, ...]]:
+        """Return what :func:`read_conjuncts_above` does."""
+        if not self._is_fixed(boundary):
+            return (), ()
+        nodes, path = self._path(boundary, tuple(takewhile(self._is_fixed, self._chain(boundary))))
+        return nodes, tuple(filter(arrives, descend(path)))
+
     def site(self, number: int, boundary: Node) -> Site | None:
         """Return the boundary with the operators above it, or None if no filter is about it."""
         chain = self._chain(boundary)
@@ -145,20 +162,12 @@ class _Reader:
         deterministic = self._is_fixed(boundary)
         if deterministic:
             chain = tuple(takewhile(self._is_fixed, chain))
-        nodes: list[Node] = []
-        path: list[Operator] = []
-        available = frozenset(outputs(boundary) or (a.id for a in self._attributes(boundary)))
+        available = self._available(boundary)
         computed = made_of_rows(boundary) or available
         if self._skip_hopeless and not self._may_meet(boundary, available, computed, chain):
             return None
-        for node, below in zip(chain, (boundary, *chain), strict=False):
-            operator = self._operator(node, below, available)
-            if operator is None:
-                break
-            nodes.append(node)
-            path.append(operator)
-            available = visible((operator,), available)
-        arriving = tuple(filter(arrives, descend(tuple(path))))
+        nodes, path = self._path(boundary, chain)
+        arriving = tuple(filter(arrives, descend(path)))
         if boundary.kind == PROJECT:
             # In a chain of functions, the boundary of the last one decides. Spark itself moves
             # conjuncts that read none of their results.
@@ -173,14 +182,31 @@ class _Reader:
         return Site(
             number,
             boundary,
-            tuple(nodes),
-            tuple(path),
+            nodes,
+            path,
             conjuncts,
             arriving,
             deterministic,
             self._view.root,
             merged=any(is_within(boundary.path, top) for top in self._plans_that_merge),
         )
+
+    def _available(self, boundary: Node) -> frozenset[int]:
+        return frozenset(outputs(boundary) or (a.id for a in self._attributes(boundary)))
+
+    def _path(self, boundary: Node, chain: tuple[Node, ...]) -> tuple[tuple[Node, ...], Path]:
+        """Return the operators of the chain that are understood, and their meanings."""
+        nodes: list[Node] = []
+        path: list[Operator] = []
+        available = self._available(boundary)
+        for node, below in zip(chain, (boundary, *chain), strict=False):
+            operator = self._operator(node, below, available)
+            if operator is None:
+                break
+            nodes.append(node)
+            path.append(operator)
+            available = visible((operator,), available)
+        return tuple(nodes), tuple(path)
 
     @cached_property
     def _plans_that_merge(self) -> tuple[tuple[int, ...], ...]:

@@ -11,7 +11,7 @@ from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, MAPS, TABLE_
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.trees import Node
-from presieve.backend.effects.may_raise import guards
+from presieve.backend.effects.may_raise import may_drop_rows
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import PlanView
 from presieve.backend.statistics.footers import within_python
@@ -60,13 +60,15 @@ def is_guarded_by(site: Site, bound: Set[tuple[int, int]]) -> bool:
     """Whether Spark may move filters below the boundary. It does not move conjuncts that are
     ``bound``, which are given by operator and number.
     """
-    filters = {
-        node.path: all((level, i) in bound for i in range(len(site.conjuncts[level])))
+    bound_filters = {
+        node.path
         for level, node in enumerate(site.nodes)
         if node.kind == FILTER
+        and all((level, i) in bound for i in range(len(site.conjuncts[level])))
     }
     over = _above(site.root, site.boundary.path)
-    return any(guards(n, site.boundary.path, filters) for n in over)
+    dropping = (n for n in over if may_drop_rows(n, site.boundary.path))
+    return any(n.path not in bound_filters for n in dropping)
 
 
 def _above(root: Node, path: tuple[int, ...]) -> Iterator[Node]:

@@ -12,7 +12,7 @@ the pre-filter.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 
 from msgspec import Struct
 
@@ -183,17 +183,14 @@ def is_evaluated_for_the_same_rows(input_: Node) -> bool:
     return all(n.kind in _KEEPING or not n.children for n in walk(input_))
 
 
-def guards(node: Node, path: tuple[int, ...], bound: Mapping[tuple[int, ...], bool]) -> bool:
+def may_drop_rows(node: Node, path: tuple[int, ...]) -> bool:
     """Whether ``node`` may make Spark drop rows below the boundary at ``path``.
 
-    A filter may, unless it is ``bound`` by what the boundary computes. For a join, Spark may infer
-    filters of this side from the filters of the other side; for a definition, from the filters of
-    all its references.
+    A filter may. For a join, Spark may infer filters of this side from the filters of the other
+    side; for a definition, from the filters of all its references.
     """
     above = node.path == path[: len(node.path)] and node.path != path
-    if node.kind == _FILTER:
-        return above and not bound.get(node.path, False)
-    return above and (node.kind == _JOIN or node.kind == CTE_DEFINITION)
+    return above and node.kind in (_FILTER, _JOIN, CTE_DEFINITION)
 
 
 def _errors_in(input_: Node, guarded: bool) -> InputErrors:

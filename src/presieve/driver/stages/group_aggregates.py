@@ -34,7 +34,7 @@ from presieve.certificate.group_aggregates import (
     ListText,
 )
 from presieve.compiling.group_aggregates import AggregateWriter
-from presieve.compiling.row_expressions import Writer
+from presieve.compiling.row_expressions import ErrorToRaise, Writer
 from presieve.cost.decision import list_pays
 from presieve.driver import log
 from presieve.driver.declare import read_declared
@@ -305,11 +305,11 @@ def _write_texts(reduction: Aggregates, call: GroupCall, number: int) -> Reduced
     over = writer.over().hiding(call.hidden)
     raises = reduction.over_columns(with_raised(fold).finish_raises)
     output_terms = {o.name: (reduction.over_columns(o.term), o.type) for o in fold.outputs}
-    message = f"{call.function} raises for this group"
+    error = ErrorToRaise(raises, f"{call.function} raises for this group")
     outputs: dict[int, str] = {}
     for a in call.outputs[number]:
         term, type_ = output_terms[a.name]
-        outputs[a.id] = over.output(term, raises, type_, message)
+        outputs[a.id] = over.output(term, type_, error)
     return Reduced(reduction.problem, reduction, {}, rows, aggregates, outputs, writer.summed)
 
 

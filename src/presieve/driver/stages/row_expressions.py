@@ -17,7 +17,7 @@ from presieve.certificate.row_expressions import (
     CompiledCertificate,
     Expression,
 )
-from presieve.compiling.row_expressions import Writer
+from presieve.compiling.row_expressions import ErrorToRaise, Writer
 from presieve.driver.solve import MAY_ERASE, Policy
 from presieve.driver.stages.decisions import Decision
 from presieve.driver.stages.discharge import discharge_assumptions, without_needless
@@ -25,7 +25,7 @@ from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.driver.stages.replacements import replace_functions
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.assumption_codes import MESSAGES
-from presieve.ir.fold import Mode, Problem
+from presieve.ir.fold import Fold, Mode, Problem
 from presieve.ir.terms import FALSE, SQL_TRUE
 from presieve.lift.forms import Lifted
 from presieve.lift.values.ranges import column_ranges
@@ -101,10 +101,9 @@ def _texts(call: RowCall, lifted: Lifted) -> RowTexts:
     types = {v: c.type for v, c in columns.items()}
     writer = Writer.of_columns(types, column_ranges(schema)).hiding(call.hidden)
     message = f"{call.function} raises for these values"
+    error = ErrorToRaise(fold.finish_raises, message, call.condition.term)
     generated = {
-        o.name: writer.output(o.term, fold.finish_raises, o.type, message)
-        for o in fold.outputs
-        if o.name != call.row
+        o.name: writer.output(o.term, o.type, error) for o in fold.outputs if o.name != call.row
     }
     unread = [a for a in call.outputs if a.name not in generated]
     if unread:
@@ -115,6 +114,13 @@ def _texts(call: RowCall, lifted: Lifted) -> RowTexts:
         return RowTexts(outputs)
     (row_output,) = (o.term for o in fold.outputs if o.name == call.row)
     return RowTexts(outputs, writer.condition(or_(get(row_output), fold.finish_raises)))
+
+
+def _with_tested(call: RowCall, fold: Fold) -> Fold:
+    """Add the columns that the condition of the call reads to those of the function."""
+    named = {c.name for c in fold.keys}
+    tested = (c for c in call.condition.columns.values() if c.name not in named)
+    return replace(fold, keys=(*fold.keys, *tested))
 
 
 def _check_expressions(decision: CompileDecision, analyzed: Values | Declined) -> CompileDecision:
@@ -130,8 +136,9 @@ def _check_expressions(decision: CompileDecision, analyzed: Values | Declined) -
         all_expressions.append(expression_of(call.row, texts.row, analyzed.row))
     fold, by_name = call.lifted.fold, {e.output: e for e in all_expressions}
     expressions = tuple(by_name[o.name] for o in fold.outputs)
-    problem = Problem(fold, SQL_TRUE, Mode.GROUPED)
-    result = check(CompiledCertificate(problem, expressions, call.row))
+    problem = Problem(_with_tested(call, fold), SQL_TRUE, Mode.GROUPED)
+    certificate = CompiledCertificate(problem, expressions, call.row, call.condition.term)
+    result = check(certificate)
     if isinstance(result, Rejected):
         reason = f"the expression is not proved: {result.condition}, {result.reason}"
         return decision.decline("no-proof", reason)

@@ -44,11 +44,14 @@ EVERYTHING = Extent()
 
 
 class Ranges(Struct, frozen=True):
-    """Least and greatest values: of columns by their types, of fields by how they grow."""
+    """Least and greatest values: of columns by their types, of fields by how they grow.
+    ``of_python``: dates and times are those that reached a function.
+    """
 
     columns: Mapping[str, Interval]
     fields: Mapping[str, Interval] = field(default_factory=dict)
     rows: int = MOST_ROWS
+    of_python: bool = True
 
     def fits(self, term: Term, type_: str) -> bool:
         """Return whether the Int or Decimal term is certainly within the Spark type."""
@@ -95,7 +98,7 @@ class Ranges(Struct, frozen=True):
                 path = _path_of(term)
                 return None if path is None else self.columns.get(path)
             case App(op, _):
-                return _OF_PYTHON.get(op) or extent_of(term)
+                return (self.of_python and _OF_PYTHON.get(op)) or extent_of(term)
         return None
 
 

@@ -313,6 +313,31 @@ def _round(digits: int) -> Form | None:
     return _case(is_small, _case(is_half, as_half, as_shown), ARGUMENT)
 
 
+_EXACT = 2.0**53
+"""Integers of a smaller size are doubles, and their quotient is rounded once."""
+
+
+def _ratio(divisor: int) -> Form | None:
+    """The quotient of an integer and a power of ten, rounded once: Java rounds the number that a
+    text shows once, too.
+    """
+    power = len(str(divisor)) - 1
+    if divisor != 10**power or power == 0:
+        return None
+    number = Form(basics.CAST, (ARGUMENT,), "CAST({0} AS DOUBLE)", "double")
+    shown = Form(basics.CAST, (ARGUMENT,), "CAST({0} AS STRING)", "string")
+    scaled = Form(textual.CONCAT, (shown, f"E-{power}"))
+    size = Form(numeric.ABS, (number,), "abs({0})")
+    is_exact = Form(predicates.LESS, (size, _EXACT), "{0} < {1}")
+    quotient = Form(numeric.DIVIDE, (number, float(divisor)), "{0} / {1}")
+    return _case(is_exact, quotient, Form(basics.CAST, (scaled,), "CAST({0} AS DOUBLE)", "double"))
+
+
+def _divisor_of(divisor: object) -> Iterator[Parameters]:
+    if isinstance(divisor, float) and divisor.is_integer():
+        yield (int(divisor),)
+
+
 def _format(digits: int) -> str:
     return "0." + "0" * digits if digits else "0"
 
@@ -407,6 +432,7 @@ _COMPOSITIONS = (
         *(Op.TEXT_TO_INT, _to_int, basics.CAST, (0,), textual.TRANSLATE, _no_parameters),
         fits="bigint",
     ),
+    Composition(Op.INT_RATIO, _ratio, choices.CASE, (1,), numeric.DIVIDE, _divisor_of),
     Composition(Op.FLOAT_ROUND, _round, choices.CASE, (1, 2, 0), textual.FORMAT_NUMBER, _digits_of),
 )
 _BY_OP = {(c.op, c.compared): c for c in _COMPOSITIONS}

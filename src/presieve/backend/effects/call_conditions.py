@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trusted. The condition of filters above a projection under which Spark calls its functions.
+
+Spark moves a filter that reads no result of a function below the call
+(``PushPredicateThroughNonJoin``, ``PushDownPredicates``), so that the function never sees the rows
+that the filter drops. An expression in place of the function stands in one filter with that
+condition, and may be evaluated first. It raises for the same rows if it raises only where the
+condition holds.
+
+Lemma: where the condition does not hold, the row has no influence on what the plan returns, so that
+the expression may have any value there. Where it holds and the function raises, it raises as
+written: no filter keeps Spark from calling it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+
+from msgspec import Struct, field
+
+from presieve.backend.catalyst.operators import FILTER, conditions
+from presieve.backend.catalyst.sites import read_conjuncts_above
+from presieve.backend.catalyst.trees import Node, references, walk
+from presieve.backend.catalyst.variable_columns import distinct
+from presieve.backend.effects.may_raise import may_drop_rows
+from presieve.backend.gateway import PlanView
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.fold import Column
+from presieve.ir.ops import sql_conjunction
+from presieve.ir.sorts import strip
+from presieve.ir.terms import SQL_TRUE, Scope, Term, Var
+from presieve.ir.walk import rewrite, variables
+from presieve.plan.algebra import attribute_id
+from presieve.plan.reaching_conjuncts import Moved
+from presieve.semantics.types import row_column
+from presieve.sql.case_values import as_filter
+from presieve.sql.expressions.raising import can_raise
+
+
+class CallCondition(Struct, frozen=True):
+    """The condition under which a function is called, over KEY, and the ``columns`` that it reads,
+    by attribute.
+    """
+
+    term: Term = SQL_TRUE
+    columns: Mapping[int, Column] = field(default_factory=dict)
+
+    @property
+    def variables(self) -> dict[int, Var]:
+        """The variables of the columns, by attribute."""
+        return {i: Var(Scope.KEY, c.name, c.sort) for i, c in self.columns.items()}
+
+
+def read_call_condition(
+    view: PlanView, projection: Node, outputs: Set[int], timezone: str
+) -> CallCondition:
+    """Return the condition under which Spark calls a function of a projection. A conjunct that
+    reads one of the function's ``outputs`` is not part of it: it cannot be evaluated before the
+    call. Raises :class:`DeclineSignal` if the condition is not known.
+    """
+    dropping = [n for n in walk(view.root) if may_drop_rows(n, projection.path)]
+    if not dropping:
+        return CallCondition()
+    nodes, arriving = read_conjuncts_above(view, timezone, projection)
+    read = {n.path for n in nodes}
+    if any(n.kind != FILTER or not (n.path in read or _reads_all(n, outputs)) for n in dropping):
+        raise DeclineSignal.of(MORE_ROWS)
+    return _over_columns(view, projection.children[0], tuple(_terms(nodes, arriving, outputs)))
+
+
+def _reads_all(node: Node, outputs: Set[int]) -> bool:
+    """Whether every conjunct of a filter reads a result."""
+    return all(references(c.tree) & outputs for c in conditions(node))
+
+
+def _terms(
+    nodes: tuple[Node, ...], arriving: tuple[Moved, ...], outputs: Set[int]
+) -> Iterator[Term]:
+    for moved in arriving:
+        if moved.reads & outputs:
+            continue
+        tree = conditions(nodes[moved.operator])[moved.conjunct].tree
+        if isinstance(moved.term, Declined) or can_raise(tree):
+            raise DeclineSignal.of(MORE_ROWS)
+        yield as_filter(moved.term)
+
+
+def _over_columns(view: PlanView, below: Node, terms: tuple[Term, ...]) -> CallCondition:
+    """Write conditions over the columns of the operator below."""
+    attributes = {a.id: a for a in view.gateway.attributes(view.handle(below))}
+    read = {attribute_id(v): v for v in variables(*terms)}
+    inputs = (a for i, a in attributes.items() if i in read)
+    columns = {a.id: row_column(a.name, a.type, a.nullable) for a in inputs}
+    tested = {i: c for i, c in columns.items() if c is not None}
+    if any(i not in tested or strip(tested[i].sort) != strip(v.sort) for i, v in read.items()):
+        raise DeclineSignal.of(MORE_ROWS)
+    names = {c.name.upper().lower() for c in tested.values()}
+    distinct((a for a in attributes.values() if a.name.upper().lower() in names), "of the input")
+    condition = CallCondition(columns=tested)
+    by_id = condition.variables
+    parts = (rewrite(t, lambda v: by_id[attribute_id(v)]) for t in terms)
+    return CallCondition(sql_conjunction(parts), tested)
+
+
+MORE_ROWS = Declined(
+    "may-add-error",
+    "the function may raise, and a filter or join above it may have Spark evaluate an expression "
+    "in its place for rows that the function is not called for",
+)
+"""Why a function that may raise stays."""
