@@ -30,6 +30,18 @@ class Writer:
         """One of these."""
         return self.random.choice(options)
 
+    def of_group(self) -> str:
+        """Rows of the group of a ``groupby``, or others."""
+        chosen = ("g.head(1)", "g.nlargest(1, 'x')", "g[['k', 'x']].tail(2)", "g", "g.sum()")
+        changed = (
+            "g.assign(k=g['y'])",
+            "g.assign(m=1)",
+            "g.shift(1)",
+            "g.set_index('k')",
+            "g['k']",
+        )
+        return self.pick(*chosen, *changed)
+
     def new(self, kind: str) -> str:
         """A variable that is not there yet."""
         self.count += 1
@@ -241,6 +253,9 @@ class Writer:
             f"{f}.groupby(['k', 's'], as_index=False).agg(n=('{c}', 'max'))",
             f"{f}.groupby('s').size().reset_index(name='n')",
             f"{f}.groupby('t')['{c}'].mean().interpolate().reset_index()",
+            f"{f}.groupby('t').apply(lambda g: {self.of_group()}).reset_index(drop=True)",
+            f"{f}.groupby('t').apply(lambda g: {self.of_group()}).reset_index()",
+            f"{f}.groupby('t', group_keys=False).apply(lambda g: {self.of_group()})",
             f"{f}.describe().reset_index()",
             f"{f}['{c}'].value_counts().reset_index()",
             f"{f}.merge({g}[['k', '{c}']], on='k')",

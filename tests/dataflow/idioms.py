@@ -103,6 +103,16 @@ def grouped_by_both(pdf):
     return pdf.groupby(["k", "s"], as_index=False).agg(m=("x", "sum"))
 
 
+def best_of_each(pdf):
+    best = pdf.groupby("s").apply(lambda g: g.nlargest(1, "x")).reset_index(drop=True)
+    best["m"] = best["x"]
+    return best[["k", "m"]]
+
+
+def first_of_each(pdf):
+    return pdf.groupby("t", group_keys=False).apply(lambda g: g.head(1))[["k", "x"]]
+
+
 def grouped_with_names(pdf):
     out = pdf.groupby("k").agg({"x": "sum", "y": "max"}).reset_index()
     return out.rename(columns={"x": "m"})
@@ -384,6 +394,15 @@ def changed_after_resampling(pdf):
     daily["k"] = pdf["k"].iloc[0]
     daily.loc[daily["x"] > 1, "k"] = 0
     return daily[["k", "x"]]
+
+
+def changed_in_each_group(pdf):
+    return pdf.groupby("t", group_keys=False).apply(lambda g: g.assign(k=0))
+
+
+def changed_below_a_label(pdf):
+    parts = pdf.groupby("t").apply(lambda g: g.rename(columns={"k": "m", "y": "k"}))
+    return parts.reset_index(drop=True)[["k", "x"]]
 
 
 def changed_view(pdf):

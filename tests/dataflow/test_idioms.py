@@ -76,6 +76,25 @@ def test_keys_that_are_changed_do_not_pass(function: FunctionType) -> None:
     raise AssertionError("the key is never changed")
 
 
+def _of_those_marked(pdf: pd.DataFrame) -> pd.DataFrame:
+    part = pdf[pdf["x"]]
+    return part.groupby(["k", "t"], as_index=False).agg(m=("y", "sum"))
+
+
+def test_a_column_of_truth_values_chooses_rows() -> None:
+    """One of texts chooses columns."""
+    assert isinstance(_of_those_marked, FunctionType)
+    for type_, passes in (("boolean", True), ("string", False)):
+        request = AnalysisRequest(_of_those_marked, "group", NAMES, ("k",), types={"x": type_})
+        assert ("k" in dataflow(request).keys) == passes
+    pdf = pd.DataFrame({"k": ["a", "b"], "t": [1, 2], "y": [3, 4], "x": [True, False]})
+    assert list(_of_those_marked(pdf)["k"]) == ["a"]
+    with pytest.raises(ValueError, match="mask"):
+        _of_those_marked(pdf.assign(x=pd.Series([True, None])))
+    swapped = pdf.rename(columns={"k": "y", "y": "k"}).assign(x=["k", "t"])
+    assert list(swapped[swapped["x"]].columns) == ["k", "t"]
+
+
 @pytest.mark.parametrize("function", idioms.WITH_LEVELS, ids=lambda f: f.__name__)
 def test_labels_of_several_levels_are_no_names(function: FunctionType) -> None:
     """``("k", "")`` is no text: PySpark assigns the columns of such a table by position."""

@@ -156,7 +156,8 @@ class Fuzz:
         self.tally.read += sum(f.is_read for f in made)
         self.tally.raising += size - len(plain)
         if plain:
-            self._compare(df, plain, columns, f"batch {number}, arrow {arrow}")
+            out = df.select("id", *(columns[f.name] for f in plain))
+            self._compare(out, plain, f"batch {number}, arrow {arrow}")
         for f in made:
             if where[f.name]:
                 self._raising(df, f, columns, where[f.name])
@@ -182,10 +183,7 @@ class Fuzz:
         made = udf(getattr(module, f.name), f.returns, useArrow=arrow)
         return made(*f.arguments).alias(f.name)
 
-    def _compare(
-        self, df: DataFrame, made: Sequence[RowFunction], columns: dict[str, Any], label: str
-    ) -> None:
-        out = df.select("id", *(columns[f.name] for f in made))
+    def _compare(self, out: DataFrame, made: Sequence[RowFunction], label: str) -> None:
         better, decisions = optimized(out)
         self._count(decisions)
         expected, found = _collected(out), _collected(better)
@@ -206,16 +204,23 @@ class Fuzz:
     def _raising(
         self, df: DataFrame, f: RowFunction, columns: dict[str, Any], failing: list[int]
     ) -> None:
-        """On all rows it must raise; on those where it does not, it must give the same."""
-        better, decisions = optimized(df.select("id", columns[f.name]))
+        """On all rows it must raise; on those where it does not, it must give the same, be they
+        filtered below it or above it.
+        """
+        out = df.select("id", columns[f.name])
+        better, decisions = optimized(out)
         self._count(decisions)
         self.tally.raising_compiled += sum(d.verified is not None for d in decisions)
         if all(d.verified is None for d in decisions):
             return
         if not isinstance(_collected(better), str):
             self.tally.wrong.append((f.source, f"does not raise: {decisions[0].text}"))
-        good = df.filter(f"id NOT IN ({', '.join(map(str, failing))})")
-        self._compare(good, [f], columns, f"rows where {f.name} does not raise")
+        where = f"id NOT IN ({', '.join(map(str, failing))})"
+        for good in (df.filter(where).select("id", columns[f.name]), out.filter(where)):
+            self._compare(good, [f], f"rows where {f.name} does not raise")
+        some = out.filter(f"id <> {failing[0]}" if len(failing) > 1 else "id >= 0")
+        if not isinstance(_collected(optimized(some)[0]), str):
+            self.tally.wrong.append((f.source, f"an error is lost below a filter on {where}"))
 
     def _count(self, decisions: Sequence[CompileDecision]) -> None:
         for d in decisions:

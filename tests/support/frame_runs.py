@@ -117,13 +117,17 @@ def _alike(a: Any, b: Any) -> bool:
             return all(missing)
     if isinstance(a, np.ndarray | list):
         return type(a) is type(b) and len(a) == len(b) and all(map(_alike, a, b))
+    if isinstance(a, pd.Series):
+        return isinstance(b, pd.Series) and a.equals(b)
     return bool(type(a) is type(b) and a == b)
 
 
 def _loose(a: Any, b: Any) -> bool:
     """As a column of one declared type has it: 1.0 is 1."""
     return _alike(a, b) or (
-        not any(isinstance(v, str | np.ndarray | list) or _is_missing(v) for v in (a, b))
+        not any(
+            isinstance(v, str | np.ndarray | list | pd.Series) or _is_missing(v) for v in (a, b)
+        )
         and bool(a == b)
     )
 

@@ -402,13 +402,9 @@ def callback(invocation: EvaluatedCall, value: Value) -> None:
     if isinstance(value, Function):
         later = _may_call_later(invocation)
         reach = invocation.s.reach(invocation.owner, *invocation.values)
-        called_back(
-            invocation.a,
-            invocation.s,
-            value,
-            OpaqueValue(reach, PANDAS if later is False else None),
-            invocation.node,
-        )
+        argument = OpaqueValue(reach, PANDAS if later is False else None)
+        result = called_back(invocation.a, invocation.s, value, argument, invocation.node)
+        invocation.a.hides(invocation.s, result)
         if later:
             captures(invocation.a, invocation.s, value, invocation.node)
     elif isinstance(value, BoundMethod):
@@ -478,7 +474,9 @@ def _account_for_method(invocation: EvaluatedCall, method: BoundMethod) -> None:
 def called_back(
     a: Analysis, s: AnalysisState, function: Function, argument: Value, node: ast.AST
 ) -> Value:
-    """The value of a function that is called any number of times, with any arguments."""
+    """The value of a function that is called any number of times, with any arguments. Who puts it
+    where it is not followed must say so (``hides``).
+    """
     count = len(function.node.args.args) + len(function.node.args.posonlyargs)
     before = s.copy()
     a.alone = False
@@ -487,7 +485,6 @@ def called_back(
         # The second call starts from what the first has changed; a third would see nothing new.
         value = inline_call(a, s, function, Given([argument] * count, {}, node))
         s.become(join_states(before, s))
-    a.hides(s, value)
     return value
 
 

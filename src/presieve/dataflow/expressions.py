@@ -331,7 +331,7 @@ def _item_of_table(
         if isinstance(constant_of(s, index), str):
             return series_of(a, table, names[0], node)
         return some_columns(a, s, ref, names, node)
-    if isinstance(index, AbstractColumn) and index.mask:
+    if isinstance(index, AbstractColumn) and (index.mask or _passes_truths(a, index)):
         alone = index.rowwise and index.rows is not None and index.rows == table.rows
         return some_rows(s, ref, a.site(node), shared=False, rowwise=alone)
     if isinstance(index, OpaqueValue) and index.packages == ROWS:
@@ -341,6 +341,13 @@ def _item_of_table(
     if isinstance(index, AbstractScalar):
         return AbstractColumn(memory=s.reach(ref))
     return OpaqueValue(s.reach(ref), DATA | {"pandas"})
+
+
+def _passes_truths(a: Analysis, column: AbstractColumn) -> bool:
+    """Whether a column passes on truth values of the input. As an index, they choose rows; pandas
+    raises if one is missing.
+    """
+    return column.passes is not None and a.request.types.get(column.passes) == "boolean"
 
 
 def _locate(a: Analysis, s: AnalysisState, at: Indexer, index: Value, node: ast.Subscript) -> Value:

@@ -27,6 +27,7 @@ from presieve.dataflow.by_row.row_subsets import rows_of
 from presieve.dataflow.column_methods import called_back
 from presieve.dataflow.context import EvaluatedCall, constant_of
 from presieve.dataflow.iteration import group_of
+from presieve.dataflow.merge_and_concat import column_of_rows
 from presieve.dataflow.table_methods import names_given, now_or_later, own_table, read_columns
 from presieve.dataflow.transfer_functions import transfer
 from presieve.python_library.descriptions import ResultKind
@@ -206,13 +207,21 @@ def _apply(call: EvaluatedCall) -> Value | None:
         result = call.a.evaluator.call_later(call, function, part)
     else:
         called_back(call)
-    if grouped.flat or not grouped.labelled or not _has_names(call, result):
+    returned = call.s.table(result)
+    is_labelled = grouped.labelled and not grouped.flat and _has_names(call, result)
+    if returned is None:
+        call.a.hides(call.s, result)  # of tables, pandas copies the rows
+    if returned is None and not is_labelled:
         return OpaqueValue(memory, PANDAS)
     any_column = AbstractColumn(memory=memory)
-    labels = _labels(grouped, table)
-    return call.s.make(
-        call.site(), lambda place: Table((), place, any_column, index=labels, sure=False)
-    )
+    labels = _labels(grouped, table) if is_labelled else None
+    columns = () if returned is None else returned.columns
+
+    def make(place: AllocationSite) -> Table:
+        below = tuple((n, column_of_rows(c, place, n, gaps=False)) for n, c in columns)
+        return Table(below, place, any_column, index=labels, sure=False)
+
+    return call.s.make(call.site(), make)
 
 
 def _has_names(call: EvaluatedCall, result: Value) -> bool:

@@ -114,14 +114,14 @@ def _join_tables(
     def make(place: AllocationSite) -> Table:
         columns: dict[str, AbstractColumn] = {}
         for n, c in a.columns:
-            columns[left[n]] = _side_column(c, place, left[n], gaps=gaps[0])
+            columns[left[n]] = column_of_rows(c, place, left[n], gaps=gaps[0])
             if n in joined and gaps[0]:
                 # It holds the other table's value where this one has no row.
                 both = c.keys & dict(b.columns)[n].keys
                 columns[n] = replace(columns[n], keys=both)
         for n, c in b.columns:
             if n in right:
-                columns[right[n]] = _side_column(c, place, right[n], gaps=gaps[1])
+                columns[right[n]] = column_of_rows(c, place, right[n], gaps=gaps[1])
         return Table(tuple(columns.items()), place, filled=a.filled and not gaps[0] and gaps[1])
 
     return call.s.make(call.site(), make)
@@ -135,7 +135,7 @@ def _read_shared(call: EvaluatedCall, tables: tuple[Table, Table], names: set[st
                 call.a.reads(column.unread, "both tables have it", call.node)
 
 
-def _side_column(
+def column_of_rows(
     column: AbstractColumn, place: AllocationSite, name: str, *, gaps: bool
 ) -> AbstractColumn:
     keys = NO_KEYS if gaps else column.keys
