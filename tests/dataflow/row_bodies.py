@@ -219,6 +219,28 @@ _DEFAULTS = (
     ),
     ("pdf['r'] = pdf['x'].map(gathered)", "int"),
 )
+_LENGTHS = tuple(
+    lines(statement, "pdf['r'] = pdf['x']", type_="double")
+    for statement in (
+        "pdf['q'] = [1, 2]",
+        "pdf['q'] = range(2)",
+        "pdf = pdf.assign(q=[1, 2])",
+        "pdf.insert(0, 'q', [1, 2])",
+        "pdf.loc[:, 'q'] = [1, 2]",
+        "pdf['q'] = pd.Series([1, 2]).values",
+        "q = pdf['x'] + [1, 2]",
+        "q = pdf['x'] > [1, 2]",
+        "q = pdf['x'] == pd.Series([1.0, 2.0])",
+        "q = pdf['x'].values + np.array([1, 2])",
+        "q = pdf['x'].add([1, 2])",
+        "q = np.maximum(pdf['x'].values, np.array([1, 2]))",
+        "q = pd.DataFrame({'x': pdf['x'].values, 'q': [1, 2]})",
+        "q = pd.DataFrame({'x': pdf['x'], 'q': [1, 2]})",
+        "q = pdf[[True, False]]",
+        "first, second = pdf['x']",
+    )
+)
+"""They raise unless the batch has two rows."""
 _STATE = (
     lines("ranks = Ranks()", "pdf['r'] = pdf['x'].map(lambda v: ranks.get(v))", type_="int"),
     lines("ranks = Ranks()", "pdf['r'] = [ranks.get(v) for v in pdf['x']]", type_="int"),
@@ -286,4 +308,4 @@ TYPED = (
 )
 """By themselves only if no integer is NULL: pandas has types of its own for integers beside one."""
 
-TOGETHER = (*_OTHER_ROWS, *_SIDE_BY_SIDE, *_DEFAULTS, *_STATE, *_TYPES)
+TOGETHER = (*_OTHER_ROWS, *_SIDE_BY_SIDE, *_DEFAULTS, *_STATE, *_LENGTHS, *_TYPES)
