@@ -460,6 +460,19 @@ def join_columns(a: AbstractColumn, b: AbstractColumn) -> AbstractColumn:
     )
 
 
+def are_of_one_length(parts: Sequence[Value], *, compared: bool) -> bool:
+    """Whether all parts have as many items, if one is a column: pandas aligns those with labels,
+    but compares them only if they have the same ones.
+    """
+    several = [p for p in parts if not isinstance(p, AbstractScalar)]
+    columns = [p for p in several if isinstance(p, AbstractColumn)]
+    labelled = len(columns) == len(several) and all(c.labelled for c in columns)
+    if not columns or len(several) == 1 or (labelled and not compared):
+        return True
+    rows = {p.rows if isinstance(p, AbstractColumn | OpaqueValue) else None for p in several}
+    return len(rows) == 1 and None not in rows
+
+
 def combine_elements(parts: Sequence[Value], *, mask: bool, array: bool = False) -> Value | None:
     """Combine columns and single values item by item; None for other values. The result is labelled
     if a column is, unless it is an ``array``.

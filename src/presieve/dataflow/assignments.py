@@ -69,6 +69,7 @@ def bind(a: Analysis, s: AnalysisState, target: ast.expr, value: Value) -> None:
             bind(a, s, inner, item)
         return
     if plain and isinstance(value, AbstractColumn):
+        a.needs_length(target)
         for inner in target.elts:
             bind(a, s, inner, AbstractScalar(value.keys))
         return
@@ -161,6 +162,8 @@ def _store_located(
         a.note("keys", f"{ast.unparse(node)} may write to any column, or add a row", node)
         s.spoil(owner.places)
         return
+    if not isinstance(value, AbstractScalar):
+        a.needs_length(node)
     for name in names:
         column = table.column(name)
         if column is not None:
@@ -218,6 +221,8 @@ def put_column(
         alone = bare and are_rows_alone(s, value)
         table = replace(table, rows=value.rows, index=value.index, rowwise=alone)
         s.update(owner, table)
+    if not fits(table, value) and not (isinstance(value, AbstractColumn) and value.labelled):
+        a.needs_length(node)
     new_column = column_for(table, name, value)
     if not isinstance(value, AbstractColumn | AbstractScalar | AbstractTuple):
         a.observe(s, value, node, f"the column {name} is given what is not followed")

@@ -25,6 +25,7 @@ from presieve.dataflow.abstract_values import (
     OpaqueValue,
     Table,
     Value,
+    are_of_one_length,
     combine_elements,
     is_fixed,
     reach_of,
@@ -73,6 +74,9 @@ def _of_each(call: EvaluatedCall) -> Value | None:
     lists = [v for v in others if call.s.items(v) is not None]
     beside = beside or (bool(lists) and call.name != "isin")
     fixed = fixed or (bool(lists) and all(is_fixed(v) for v in others if v not in lists))
+    beside_it = [v for v in others if isinstance(v, AbstractColumn) or v in lists]
+    if call.name not in _OF_SETS and not are_of_one_length([column, *beside_it], compared=False):
+        call.a.needs_length(call.node)
     as_texts = call.name == "astype" and _makes_texts(call)
     listed = all((i := call.s.items(v)) and i.element and is_fixed(i.element) for v in lists)
     if call.name == "isin" and not _are_small(call):
@@ -95,6 +99,10 @@ def _of_each(call: EvaluatedCall) -> Value | None:
         memory=column.memory if _may_share(call) else NOWHERE,
         double=_stays_double(call, column),
     )
+
+
+_OF_SETS = frozenset(("isin", "replace"))
+"""Methods whose lists are no columns beside their owner."""
 
 
 def _may_share(call: EvaluatedCall) -> bool:

@@ -18,6 +18,7 @@ from presieve.dataflow.abstract_values import (
     OpaqueValue,
     Table,
     Value,
+    are_of_one_length,
     combine_elements,
     is_fixed,
     join,
@@ -86,6 +87,8 @@ def _of_columns(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None
     every = {v.rows for v in fields.values() if isinstance(v, AbstractColumn)}
     # A list or an array has as many items as there are rows, or pandas raises an error.
     by_row = len(every) == 1 and None not in every and index is None
+    if not are_of_one_length(tuple(fields.values()), compared=False):
+        call.a.needs_length(call.node)
     for value in (*fields.values(), *([index] if index is not None else [])):
         if not isinstance(value, AbstractColumn | AbstractScalar):
             call.a.observe(call.s, value, call.node, "values of a new table")
@@ -303,6 +306,8 @@ def _of_each(call: EvaluatedCall) -> Value | None:
     if call.named or len(call.args) > call.facts.inputs:
         return None  # ``out``
     call.a.use_beside(call.args)
+    if not are_of_one_length(call.args, compared=call.facts.truth):
+        call.a.needs_length(call.node)
     combined = combine_elements(call.args, mask=call.facts.truth, array=call.facts.array)
     if not isinstance(combined, AbstractColumn):
         return combined

@@ -329,6 +329,12 @@ class Analysis:
             self.alone = False
             self.note("rows", f"{ast.unparse(node)} looks at several rows", node)
 
+    def needs_length(self, node: ast.AST) -> None:
+        """Record that this raises unless there are as many rows as something else has items."""
+        if self.alone:
+            self.alone = False
+            self.note("rows", f"{ast.unparse(node)} fits a certain number of rows", node)
+
     def changes(self, places: Places, node: ast.AST, what: str) -> None:
         """Record an in-place change, which others see if the object existed before the call."""
         if any(p.site[0] == OUTSIDE for p in places):

@@ -336,6 +336,8 @@ def _item_of_table(
         return some_rows(s, ref, a.site(node), shared=False, rowwise=alone)
     if isinstance(index, OpaqueValue) and index.packages == ROWS:
         return some_rows(s, ref, a.site(node), shared=True)
+    if not isinstance(index, AbstractScalar):
+        a.needs_length(node)
     a.observe(s, ref, node, f"{ast.unparse(node)} may be any column")
     a.observe(s, index, node, f"{ast.unparse(node)} may be any column")
     if isinstance(index, AbstractScalar):

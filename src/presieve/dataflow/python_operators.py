@@ -21,6 +21,7 @@ from presieve.dataflow.abstract_values import (
     OpaqueValue,
     Ref,
     Value,
+    are_of_one_length,
     combine_elements,
     is_fixed,
     join,
@@ -39,6 +40,8 @@ def combine_operands(
 ) -> Value:
     """Apply an operator to its operands, item by item."""
     a.use_beside(parts)
+    if not are_of_one_length(parts, compared=mask):
+        a.needs_length(node)
     elements = combine_elements(parts, mask=mask)
     if elements is not None:
         return elements
