@@ -45,6 +45,13 @@ def with_shares_of_a_group(key: Any, pdf: Any) -> Any:
     return pdf[["k", "y", "m"]]
 
 
+def weighted_pair(pdf: Any) -> Any:
+    """It raises unless the group has two rows."""
+    pdf["weight"] = [0.25, 0.75]
+    pdf["m"] = np.arctan(pdf["x"])
+    return pdf[["k", "y", "m"]]
+
+
 def one_row_for_each_word(batches: Iterator[Any]) -> Iterator[Any]:
     for pdf in batches:
         words = pdf[["k", "words"]].explode("words").dropna(subset=["words"])

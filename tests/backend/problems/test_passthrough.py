@@ -96,6 +96,16 @@ def test_rows_of_a_group_that_depend_on_others(full: DataFrame) -> None:
     assert counted(below.applyInPandas(udfs.with_shares_of_a_group, RESULT)) != counted(df)
 
 
+def test_a_group_that_must_have_two_rows(full: DataFrame) -> None:
+    pairs, where = full.filter("k IN ('a', 'b')"), "y > 0"
+    df = pairs.groupBy("k").applyInPandas(udfs.weighted_pair, RESULT).filter(where)
+    assert untouched(df).declined
+    assert sum(counted(df).values()) == 2
+    below = pairs.filter("y = 3").groupBy("k").applyInPandas(udfs.weighted_pair, RESULT)
+    with pytest.raises(Exception, match="Length of values"):
+        below.collect()
+
+
 WORDS = "CASE WHEN s = 'x' THEN array('a', NULL, k) WHEN s = '' THEN array() ELSE split(s, '') END"
 
 
