@@ -170,6 +170,9 @@ class Maker:
         forms = [f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"(-{a})", f"abs({a})"]
         forms += [f"({a} {op} {self._one(*DIVISORS)})" for op in ("//", "%", "%", "//")]
         forms += [f"min({a}, {b})", f"max({a}, {b})", f"({a} + {self._one(*WHOLE)})"]
+        forms += [f"({a} & {self._one('1', '6', '0b1011011')})", f"(({a} >> 3) & 1)", f"({a} << 2)"]
+        forms += [f"{d}.isocalendar()[{self._one('0', '1', '2')}]" for d in self.names("date")]
+        forms += [f"{d}.isocalendar().{self._one('year', 'week')}" for d in self.names("date")]
         if self.names("string"):
             forms += [f"len({self.value('string', depth)})"] * 2
         forms += [f"{d}.{part}" for d in self.names("date") for part in ("year", "month", "day")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import re
 import sys
@@ -18,7 +19,15 @@ from presieve.ir.sorts import DATE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ
 from presieve.ir.terms import App, Op, Scope, Term, Var, int_lit, lit, literal_value, string_lit
 from presieve.semantics import pattern_prefixes
 from presieve.semantics.consequences import LEAST, consequence
-from presieve.semantics.function_meanings import EXTENTS, FUNCTIONS, Undefined, civil, first_day
+from presieve.semantics.function_meanings import (
+    EXTENTS,
+    FUNCTIONS,
+    Undefined,
+    civil,
+    first_day,
+    first_iso_day,
+    iso_week,
+)
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.preimages import (
     CASELESS,
@@ -153,6 +162,15 @@ def test_the_calendar_goes_on() -> None:
     for year in (-5_877_641, -1, 1, 1900, 2000, 9999, 10_000, 5_881_580):
         assert civil(first_day(year)) == (year, 1, 1)
         assert civil(first_day(year) - 1) == (year - 1, 12, 31)
+
+
+def test_iso_weeks_are_those_of_python_and_go_on() -> None:
+    for ordinal in (*range(1, 15_000), *range(700_000, 760_000), *range(3_640_000, 3_652_060)):
+        date = dt.date.fromordinal(ordinal)
+        assert iso_week(ordinal - 719_163) == date.isocalendar()[:2]
+    for year in (-5_877_000, -1, 0, 1, 1970, 2020, 2021, 9999, 10_000, 5_881_000):
+        assert iso_week(first_iso_day(year)) == (year, 1)
+        assert iso_week(first_iso_day(year) - 1)[0] == year - 1
 
 
 PATTERNS = [

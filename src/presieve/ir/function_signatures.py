@@ -145,6 +145,8 @@ SIGNATURES: dict[Op, Signature] = {
     Op.DATE_MONTH: Signature((DATE,), (), INT),
     Op.DATE_DAY: Signature((DATE,), (), INT),
     Op.DATE_WEEKDAY: Signature((DATE,), (), INT),
+    Op.DATE_ISO_YEAR: Signature((DATE,), (), INT, is_sql=False),
+    Op.DATE_ISO_WEEK: Signature((DATE,), (), INT),
     Op.DATE_SHIFT: Signature((DATE,), (INT,), DATE, is_sql=False),
     Op.DATE_MIDNIGHT: Signature((DATE,), (), TIMESTAMP_NTZ, is_sql=False),
     Op.CLOCK_DATE: Signature(_CLOCK, (), DATE),

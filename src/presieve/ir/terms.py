@@ -176,6 +176,8 @@ class Op(Enum):
     DATE_MONTH = "month"
     DATE_DAY = "day"
     DATE_WEEKDAY = "weekday"  # 0 is Monday
+    DATE_ISO_YEAR = "iso-year"  # to which the date's ISO week belongs
+    DATE_ISO_WEEK = "iso-week"
     DATE_SHIFT = "shift"  # [days] later
     DATE_MIDNIGHT = "midnight"  # its first moment, as a time without a zone
     CLOCK_DATE = "date"

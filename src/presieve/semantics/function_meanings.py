@@ -20,7 +20,7 @@ from typing import Any
 
 from presieve.errors import PresieveError
 from presieve.ir.ops import app
-from presieve.ir.terms import App, Lit, Op, literal_value
+from presieve.ir.terms import App, Lit, Op, Term, Var, literal_value
 from presieve.semantics.pattern_prefixes import most_digits
 from presieve.semantics.values import INT_RANGES
 
@@ -57,6 +57,19 @@ def day_number(year: int, month: int, day: int) -> int:
 def first_day(year: int) -> int:
     """The first day of a year, in days since 1970-01-01."""
     return day_number(year, 1, 1)
+
+
+def iso_week(days: int) -> tuple[int, int]:
+    """The year and the number of a date's ISO week: those of its Thursday."""
+    thursday = days + 3 - (days + 3) % 7
+    year = civil(thursday)[0]
+    return year, (thursday - first_day(year)) // 7 + 1
+
+
+def first_iso_day(year: int) -> int:
+    """The Monday of the first ISO week of a year, in days since 1970-01-01."""
+    within = day_number(year, 1, 4)
+    return within - (within + 3) % 7
 
 
 def _require_finite(f: Callable[[float], int]) -> Callable[[float], int]:
@@ -231,6 +244,8 @@ FUNCTIONS: dict[Op, Callable[..., Any]] = {
     Op.DATE_MONTH: lambda days: civil(days)[1],
     Op.DATE_DAY: lambda days: civil(days)[2],
     Op.DATE_WEEKDAY: lambda days: (days + 3) % 7,
+    Op.DATE_ISO_YEAR: lambda days: iso_week(days)[0],
+    Op.DATE_ISO_WEEK: lambda days: iso_week(days)[1],
     Op.DATE_SHIFT: lambda days, more: days + more,
     Op.DATE_MIDNIGHT: lambda days: days * _DAY,
     Op.CLOCK_DATE: lambda time: time // _DAY,
@@ -259,7 +274,8 @@ EXTENTS: dict[Op, tuple[int, int]] = {
     **dict.fromkeys((Op.TEXT_FIND, Op.TEXT_RFIND), (-1, _LONGEST)),
     Op.TEXT_FOUND: (0, _LONGEST + 1),
     **dict.fromkeys((Op.ARRAY_SIZE, Op.ARRAY_FIND), (0, INT_RANGES["int"][1])),
-    Op.DATE_YEAR: (YEARS.start, YEARS.stop),
+    **dict.fromkeys((Op.DATE_YEAR, Op.DATE_ISO_YEAR), (YEARS.start, YEARS.stop)),
+    Op.DATE_ISO_WEEK: (1, 53),
     Op.DATE_MONTH: (1, 12),
     Op.DATE_DAY: (1, 31),
     Op.DATE_WEEKDAY: (0, 6),
@@ -271,6 +287,19 @@ EXTENTS: dict[Op, tuple[int, int]] = {
 """The least and the greatest integer that a function returns. No column's text has 2**31 bytes."""
 
 
+def _extent_of_days(date: Term) -> tuple[int, int] | None:
+    """Return the bounds of a date's days, which are 32 bits in a column."""
+    match date:
+        case App(Op.GET | Op.SOME, (inner,)):
+            return _extent_of_days(inner)
+        case App(Op.DATE_SHIFT, (inner, Lit(_, int() as days))):
+            extent = _extent_of_days(inner)
+            return None if extent is None else (extent[0] + days, extent[1] + days)
+        case Var() | Lit():
+            return INT_RANGES["int"]
+    return None
+
+
 def extent_of(call: App) -> tuple[int, int] | None:
     """Return the least and the greatest integer that a call of a function gives; None if there are
     no bounds.
@@ -280,6 +309,8 @@ def extent_of(call: App) -> tuple[int, int] | None:
             pattern, flags, _, group = (literal_value(t) for t in how if isinstance(t, Lit))
             most = most_digits(str(pattern), int(flags or 0), int(group or 0))
             return None if most is None else (0, 10**most - 1)
+        case App(Op.DATE_DAYS, (date,)):
+            return _extent_of_days(date)
         case App(op, (App(Op.ITE, (_, then, otherwise)),)):
             sides = [extent_of(app(op, side)) for side in (then, otherwise)]
             ends = [end for side in sides if side is not None for end in side]

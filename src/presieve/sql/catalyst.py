@@ -462,7 +462,7 @@ _VALUE_FUNCTIONS = (
         textual.CONCAT,
     ),
     *(numeric.PMOD, times.UNIX_DATE, times.YEAR, times.MONTH, times.DAY_OF_MONTH, times.WEEKDAY),
-    *(times.HOUR, times.MINUTE, times.SECOND, times.UNIX_MICROS),
+    *(times.WEEK_OF_YEAR, times.HOUR, times.MINUTE, times.SECOND, times.UNIX_MICROS),
 )
 """These are read by their names in SQL text (:mod:`presieve.sql.function_texts`)."""
 

@@ -48,6 +48,7 @@ _OF_ONE: dict[str, Op] = {
     "month": Op.DATE_MONTH,
     "day": Op.DATE_DAY,
     "weekday": Op.DATE_WEEKDAY,
+    "weekofyear": Op.DATE_ISO_WEEK,
     "unix_micros": Op.CLOCK_MICROS,
     "hour": Op.CLOCK_HOUR,
     "minute": Op.CLOCK_MINUTE,

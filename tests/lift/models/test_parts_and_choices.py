@@ -124,6 +124,23 @@ def age(d: Any) -> Any:
     return TODAY.year - d.year - ((TODAY.month, TODAY.day) < (d.month, d.day))
 
 
+def week(d: Any) -> Any:
+    return "%d-W%02d" % d.isocalendar()[:2]  # noqa: UP031
+
+
+def week_of(d: Any) -> Any:
+    year, number, weekday = d.isocalendar()
+    return year * 1000 + number * 10 + weekday if d.isocalendar().week > 1 else None
+
+
+def flags(n: Any) -> Any:
+    return n & 0b110
+
+
+def doubled_twice(n: Any) -> Any:
+    return (n << 2) >> 1
+
+
 TEXTS = (
     *(
         None,
@@ -145,10 +162,17 @@ TEXTS = (
 )
 DAYS = (
     *(None, dt.date(1, 1, 1), dt.date(1582, 10, 10), dt.date(2004, 2, 29), dt.date(2004, 6, 1)),
-    *(dt.date(2004, 6, 2), dt.date(2003, 12, 31), dt.date(2024, 2, 3), dt.date(9999, 12, 31)),
+    *(
+        dt.date(2004, 6, 2),
+        dt.date(2003, 12, 31),
+        dt.date(2004, 1, 1),
+        dt.date(2024, 2, 3),
+        dt.date(9999, 12, 31),
+    ),
 )
-VALUES = {"s": TEXTS, "t": (None, "", "a", " é ", "long"), "d": DAYS}
-TYPES = {"s": "string", "t": "string", "d": "date"}
+WHOLE = (None, 0, 1, -1, 7, 8, -8, 91, 2**31 - 1, -(2**31))
+VALUES = {"s": TEXTS, "t": (None, "", "a", " é ", "long"), "d": DAYS, "n": WHOLE}
+TYPES = {"s": "string", "t": "string", "d": "date", "n": "int"}
 
 
 class Case(NamedTuple):
@@ -181,6 +205,10 @@ CASES = (
     Case(is_weekend, "boolean", "r", "weekday(d) = 6"),
     Case(month, "string", "r = 'February 2024 (2024-02-03)'", "d > DATE '2024-02-03'"),
     Case(age, "bigint", "r >= 20", "d < DATE '2004-06-01'"),
+    Case(week, "string", "r = '2004-W01'", "d >= DATE '2004-01-01'"),
+    Case(week_of, "bigint", "r > 2024000", "d >= DATE '2025-01-01'"),
+    Case(flags, "bigint", "r = 2", "n < 8"),
+    Case(doubled_twice, "bigint", "r > 10", "n > 7"),
 )
 every_case = pytest.mark.parametrize("case", CASES, ids=[c.function.__name__ for c in CASES])
 

@@ -32,18 +32,18 @@ WITHOUT_MEANING = """
     IsValidUTF8 LastDay Least Lower MillisToTimestamp ParseToDate Quarter Remainder
     SecondsToTimestamp StringInstr TimestampAddInterval TruncDate TruncTimestamp TryDivide
     UnixSeconds UnixTimestamp
-    Upper WeekOfYear presieve.Between presieve.OneOf
+    Upper YearOfWeek presieve.Between presieve.OneOf
 """
 """Expressions that have no meaning of their own in the IR: a filter with one of them is declined.
 """
 OF_ANY_VALUE = """
     ArrayPosition ArraySize Between CommonExpressionRef Concat Contains
     CreateArray CreateNamedStruct DateFromUnixDate ElementAt
-    EndsWith FormatNumber Get GetMapValue InSet IsValidUTF8 Left Length Lower MapKeys Minute NullIf
-    NullIfResult Nvl Nvl2 ParseToDate Pmod RaiseError RegExpExtract RegExpReplace Remainder Reverse
+    EndsWith Extract FormatNumber Get GetMapValue InSet IsValidUTF8 Left Length Lower MapKeys Minute
+    NullIf NullIfResult Nvl Nvl2 ParseToDate Pmod RaiseError RegExpExtract RegExpReplace Remainder Reverse
     Second SplitPart Sqrt StringInstr StringReplace StringTranslate StringTrim StringTrimLeft
     StringTrimRight TryDivide
-    TryElementAt Unhex Upper WeekOfYear With
+    TryElementAt Unhex Upper WeekOfYear With YearOfWeek
 """
 """Expressions that may have any value for the readers of scan filters."""
 

@@ -126,6 +126,8 @@ TOTALS: dict[str, str] = {
     "DayOfWeek": "dayofweek(d); dayofweek(t)",
     "WeekDay": "weekday(d); weekday(t)",
     "WeekOfYear": "weekofyear(d); weekofyear(t)",
+    "Extract": "extract(YEAR FROM d); extract(MINUTE FROM t)",
+    "YearOfWeek": "extract(YEAROFWEEK FROM d); extract(YEAROFWEEK FROM t)",
     "Hour": "hour(t); hour(u)",
     "Minute": "minute(t); minute(u)",
     "Second": "second(t); second(u)",

@@ -33,7 +33,7 @@ class Extent(Struct, frozen=True):
 
 
 _OF_PYTHON = {
-    Op.DATE_YEAR: (1, 9999),
+    **dict.fromkeys((Op.DATE_YEAR, Op.DATE_ISO_YEAR), (1, 9999)),
     Op.DATE_DAYS: (-719_162, 2_932_896),
     Op.CLOCK_MICROS: (-62_135_596_800_000_000, 253_402_300_799_999_999),
 }

@@ -240,6 +240,11 @@ def _shift(days: int) -> Form | None:
     )
 
 
+def _iso_year() -> Form:
+    year = Form(times.YEAR_OF_WEEK, (ARGUMENT,), "{0}")
+    return Form(times.EXTRACT, (year,), "extract(YEAROFWEEK FROM {0})")
+
+
 def _slice(start: int, stop: int) -> Form | None:
     """A part that ends so many characters before the end. Spark takes places before the beginning
     of a text into account, too.
@@ -421,6 +426,10 @@ _COMPOSITIONS = (
     Composition(
         *(Op.DATE_SHIFT, _shift, times.DATE_ADD, (), times.DATE_ADD, _days_of),
         fits="int",
+    ),
+    Composition(
+        *(Op.DATE_ISO_YEAR, _iso_year, times.EXTRACT, (0,), times.YEAR_OF_WEEK, _no_parameters),
+        ((0,),),
     ),
     Composition(Op.TEXT_ZFILL, _zfill, choices.CASE, (2, 0), textual.SUBSTRING, _width_of, ((0,),)),
     Composition(Op.TEXT_FIND, _find, numeric.SUBTRACT, (0,), textual.INSTR, _text_of),

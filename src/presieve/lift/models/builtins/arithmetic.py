@@ -21,7 +21,7 @@ from presieve.ir.terms import (
     string_lit,
 )
 from presieve.lift.execution.state import Flow, Operation, SymbolicMachine
-from presieve.lift.models.builtins.bit_flags import bitwise
+from presieve.lift.models.builtins.bit_flags import bits_of_integer, bitwise
 from presieve.lift.reason_words import operator
 from presieve.lift.values.ranges import Ranges, combine
 from presieve.lift.values.symbolic import LITERAL, PLAIN, Scalar, Traits, Value, Whole, describe
@@ -188,6 +188,9 @@ def _int_binary(operation: Operation, a: Scalar, b: Scalar) -> Scalar:
         return _numpy_int(m, op, a, b)
     if isinstance(op, ast.Pow):
         return _power(a, b)
+    bits = bits_of_integer(a.term, op, b.term)
+    if bits is not None:
+        return Scalar(bits)
     if type(op) not in _INT_OPS:
         raise DeclineSignal("unsupported-operation", f"{operator(op)} is unsupported on integers")
     if isinstance(op, ast.FloorDiv | ast.Mod):

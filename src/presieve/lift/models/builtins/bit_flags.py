@@ -3,22 +3,24 @@
 
 A non-negative integer that the function combines with constants only is represented by its bits;
 bits above the highest bit of these constants are zero. Python's integers have no fixed width, so no
-bit is lost.
+bit is lost. Of any other integer, bits at constant places are remainders and quotients by powers
+of two.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from presieve.ir.ops import negate
+from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL
-from presieve.ir.terms import FALSE, Lit, Term
+from presieve.ir.terms import FALSE, Lit, Op, Term, int_lit, literal_value
 from presieve.lift.execution.state import Operation
 from presieve.lift.values.join_values import MOST_BITS, as_bits, as_number, widen_bits
 from presieve.lift.values.symbolic import LITERAL, BitsV, Scalar, Value, constant_of
 from presieve.records import replace
-from presieve.semantics.smart_constructors import and_, or_
+from presieve.semantics.smart_constructors import and_, fold_constants, or_
+from presieve.semantics.values import EXACT_INT_BOUND
 
 
 def _xor(a: Term, b: Term) -> Term:
@@ -90,3 +92,49 @@ def equal_flags(left: Value, right: Value) -> Term | None:
     width = max(len(a.bits), len(b.bits))
     pairs = zip(widen_bits(a, width), widen_bits(b, width), strict=True)
     return and_(*(negate(_xor(x, y)) for x, y in pairs))
+
+
+def bits_of_integer(number: Term, op: ast.operator, by: Term) -> Term | None:
+    """Evaluate ``n & mask``, ``n >> k`` and ``n << k`` for constants that are not negative; None
+    for anything else. Python's integers have all bits of two's complement.
+    """
+    if isinstance(op, ast.BitAnd) and isinstance(number, Lit):
+        number, by = by, number
+    constant = literal_value(by) if isinstance(by, Lit) else None
+    if type(constant) is not int or not 0 <= constant <= EXACT_INT_BOUND:
+        return None
+    if isinstance(op, ast.BitAnd):
+        parts = [_bits_of(number, low, high) for low, high in _runs_of_ones(constant)]
+        total: Term = int_lit(0)
+        for part in parts:
+            total = fold_constants(app(Op.INT_ADD, total, part))
+        return total
+    if constant > _MOST_BITS:
+        return None
+    if isinstance(op, ast.RShift):
+        return fold_constants(app(Op.INT_FLOORDIV, number, int_lit(2**constant)))
+    if isinstance(op, ast.LShift):
+        return fold_constants(app(Op.INT_MUL, number, int_lit(2**constant)))
+    return None
+
+
+_MOST_BITS = 62
+
+
+def _runs_of_ones(mask: int) -> Iterator[tuple[int, int]]:
+    """Yield the places of the first bit of each run of ones and of the bit after its last."""
+    low = 0
+    while mask >> low:
+        low += (mask >> low & -(mask >> low)).bit_length() - 1
+        length = (~(mask >> low) & (mask >> low) + 1).bit_length() - 1
+        yield low, low + length
+        low += length
+
+
+def _bits_of(number: Term, low: int, high: int) -> Term:
+    """Return the value of the bits of a number from ``low`` up to ``high``."""
+    above = fold_constants(app(Op.INT_MOD, number, int_lit(2**high)))
+    if low == 0:
+        return above
+    whole = fold_constants(app(Op.INT_FLOORDIV, above, int_lit(2**low)))
+    return fold_constants(app(Op.INT_MUL, whole, int_lit(2**low)))

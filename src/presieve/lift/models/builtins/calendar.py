@@ -7,6 +7,7 @@ import ast
 import datetime as dt
 import re
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from presieve.ir.ops import app
 from presieve.ir.sorts import DATE, INT, STRING, TIMESTAMP_NTZ, Sort
@@ -14,7 +15,16 @@ from presieve.ir.terms import App, Lit, Op, Term, int_lit, literal_value, string
 from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMachine
 from presieve.lift.models.builtins.written_texts import concatenate_texts
 from presieve.lift.models.registry import function, method
-from presieve.lift.values.symbolic import DaysV, DurationV, Known, Scalar, Value, constant_of
+from presieve.lift.values.symbolic import (
+    DaysV,
+    DurationV,
+    Known,
+    Scalar,
+    TagV,
+    TupleV,
+    Value,
+    constant_of,
+)
 from presieve.semantics.smart_constructors import apply_function, fold_constants, ite, or_
 
 _OF_DATES = {"year": Op.DATE_YEAR, "month": Op.DATE_MONTH, "day": Op.DATE_DAY}
@@ -74,6 +84,27 @@ def number_of_day(call: ModelCall, value: Scalar) -> Scalar:
     return Scalar(
         weekday if call.name == "weekday" else fold_constants(app(Op.INT_ADD, weekday, int_lit(1)))
     )
+
+
+class IsoDate(NamedTuple):
+    """What ``isocalendar()`` returns."""
+
+    year: Value
+    week: Value
+    weekday: Value
+
+
+@method(Scalar, "isocalendar", arguments=0, owner=_is_time)
+def iso_calendar(call: ModelCall, value: Scalar) -> TupleV:
+    """``d.isocalendar()``: year, week and weekday by ISO 8601."""
+    day = _day(call.m.scalar(call.flow, value, AttributeError).term)
+    weekday = app(Op.INT_ADD, apply_function(Op.DATE_WEEKDAY, day), int_lit(1))
+    parts = (
+        apply_function(Op.DATE_ISO_YEAR, day),
+        apply_function(Op.DATE_ISO_WEEK, day),
+        fold_constants(weekday),
+    )
+    return TupleV((TagV(IsoDate, IsoDate._fields, fixed=True), *map(Scalar, parts)))
 
 
 @method(Scalar, "date", arguments=0, owner=_is_time)
