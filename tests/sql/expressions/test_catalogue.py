@@ -40,9 +40,9 @@ OF_ANY_VALUE = """
     ArrayPosition ArraySize Between CommonExpressionRef Concat Contains
     CreateArray CreateNamedStruct DateFromUnixDate ElementAt
     EndsWith Extract FormatNumber Get GetMapValue InSet IsValidUTF8 Left Length Lower MapKeys Minute
-    NullIf NullIfResult Nvl Nvl2 ParseToDate Pmod RaiseError RegExpExtract RegExpReplace Remainder Reverse
-    Second SplitPart Sqrt StringInstr StringReplace StringTranslate StringTrim StringTrimLeft
-    StringTrimRight TryDivide
+    NullIf NullIfResult Nvl Nvl2 ParseToDate Pmod RaiseError RegExpExtract RegExpReplace Remainder
+    Reverse Second SplitPart Sqrt StringInstr StringReplace StringTranslate StringTrim
+    StringTrimLeft StringTrimRight TryDivide
     TryElementAt Unhex Upper WeekOfYear With YearOfWeek
 """
 """Expressions that may have any value for the readers of scan filters."""
