@@ -72,6 +72,13 @@ def first_iso_day(year: int) -> int:
     return within - (within + 3) % 7
 
 
+FIRST_DAYS: dict[Op, Callable[[int], int]] = {
+    Op.DATE_YEAR: first_day,
+    Op.DATE_ISO_YEAR: first_iso_day,
+}
+"""The first day of a year, by the function that gives a date's year."""
+
+
 def _require_finite(f: Callable[[float], int]) -> Callable[[float], int]:
     def call_if_finite(x: float) -> int:
         if not math.isfinite(x):

@@ -24,14 +24,7 @@ from presieve.ir.ops import app, conjunction, disjunction, negate, sql_conjuncti
 from presieve.ir.sorts import DATE, STRING, TIMESTAMP, strip
 from presieve.ir.terms import App, Lit, Op, Term, float_lit, int_lit, lit, literal_value, string_lit
 from presieve.ir.walk import subterms
-from presieve.semantics.function_meanings import (
-    FUNCTIONS,
-    YEARS,
-    Undefined,
-    extent_of,
-    first_day,
-    first_iso_day,
-)
+from presieve.semantics.function_meanings import FIRST_DAYS, FUNCTIONS, YEARS, Undefined, extent_of
 from presieve.semantics.java_patterns import simplified
 from presieve.semantics.pattern_prefixes import anywhere
 from presieve.semantics.thresholds import AS_SPARK, DOUBLES, MIRRORED, STEPS, threshold
@@ -214,13 +207,8 @@ def _ratio(op: Op, computed: App, constant: Lit) -> Term | None:
     return _compare_with_thresholds(op, value, reached, passed)
 
 
-def _year(_: App, year: int) -> Lit | None:
-    days = first_day(year) if year in YEARS else None
-    return None if days is None else _days(_, days)
-
-
-def _iso_year(_: App, year: int) -> Lit | None:
-    return _days(_, first_iso_day(year)) if year in YEARS else None
+def _year(computed: App, year: int) -> Lit | None:
+    return _days(computed, FIRST_DAYS[computed.op](year)) if year in YEARS else None
 
 
 def _days(_: App, days: int) -> Lit | None:
@@ -590,8 +578,7 @@ PREIMAGES: dict[Op, Preimage] = {
     **dict.fromkeys((Op.FLOAT_ROUND, Op.FLOAT_SQRT), _double),
     **dict.fromkeys((Op.INT_MUL, Op.SQL_INT_MUL), _square),
     Op.DATE_DAYS: _integer_preimage(_days),
-    Op.DATE_YEAR: _integer_preimage(_year),
-    Op.DATE_ISO_YEAR: _integer_preimage(_iso_year),
+    **dict.fromkeys(FIRST_DAYS, _integer_preimage(_year)),
     Op.DATE_SHIFT: _integer_preimage(lambda c, n: _days(c, n - _number(c.args[1]))),
     Op.DATE_MIDNIGHT: _integer_preimage(lambda c, n: _days(c, -(-n // _DAY))),
     Op.CLOCK_DATE: _integer_preimage(_midnight),
