@@ -334,6 +334,38 @@ def test_an_error_is_never_added(df: DataFrame, name: str) -> None:
 _UNREAD = "hash(z) <> 5"
 """A condition on the result that no pre-filter takes the place of."""
 
+
+def _not_negative(x):  # type: ignore[no-untyped-def]
+    return 0 if x is None or x < 0 else x
+
+
+DIVIDED: dict[str, Callable[[DataFrame], DataFrame]] = {
+    "two conjuncts": lambda df: df.filter("10 div z > 0 AND x > 0"),
+    "two filters": lambda df: df.filter("10 div z > 0").filter("x > 0"),
+    "a column": lambda df: df.withColumn("w", F.expr("10 div z")).filter("w > 0 AND x > 0"),
+    "a column of a column": lambda df: (
+        df.withColumn("w", F.expr("10 div z"))
+        .withColumn("v", F.expr("w + 1"))
+        .filter("v > 1 AND x > 0")
+    ),
+    "a join": lambda df: df.join(df.sparkSession.range(1, 9), F.expr("10 div z = id AND x > 0")),
+}
+
+
+@pytest.mark.skipif(is_before("4.0"), reason="nothing raises without ANSI")
+@pytest.mark.parametrize("name", DIVIDED)
+def test_what_reads_the_result_raises_for_no_further_rows(df: DataFrame, name: str) -> None:
+    """Spark calls Python after ``x > 0``, so that nothing is divided by zero."""
+    out = DIVIDED[name](df.withColumn("z", function(_not_negative, "bigint")("x")))
+    made = better(out)
+    assert rows(made) == rows(out) != RAISES
+    assert calls(made) == calls(out) > 0
+    whole = better(
+        df.withColumn("z", function(_not_negative, "bigint")("x")).filter("10 div z > 0")
+    )
+    assert calls(whole) == 0
+
+
 CALLED_IF: dict[str, Callable[[DataFrame], DataFrame]] = {
     "another conjunct": lambda df: df.filter(f"{_UNREAD} AND x > 0"),
     "another filter": lambda df: df.filter(_UNREAD).filter("x > 0"),
