@@ -331,7 +331,7 @@ def test_an_error_is_never_added(df: DataFrame, name: str) -> None:
     assert calls(made) == calls(out) > 0
 
 
-_UNREAD = "hash(z) <> 5"
+_UNREAD = "reverse(CAST(z AS STRING)) <> '5'"
 """A condition on the result that no pre-filter takes the place of."""
 
 
@@ -371,11 +371,11 @@ CALLED_IF: dict[str, Callable[[DataFrame], DataFrame]] = {
     "another filter": lambda df: df.filter(_UNREAD).filter("x > 0"),
     "two filters": lambda df: df.filter("x > 0 OR y > 1").filter(f"{_UNREAD} AND x <> -7"),
     "no filter on the result": lambda df: df.filter("x > 0"),
-    "a column that the function does not read": lambda df: df.filter(f"{_UNREAD} AND y > 0.5"),
+    "a column that the function does not read": lambda df: df.filter("y > 0.5"),
     "a renamed column": lambda df: df.selectExpr("x AS w", "z").filter(f"{_UNREAD} AND w > 0"),
     "a sort": lambda df: df.orderBy("y", "x").filter(f"{_UNREAD} AND x > 0"),
     "a window": lambda df: df.selectExpr(*_COUNTED).filter(f"{_UNREAD} AND x > 0"),
-    "a count": lambda df: df.groupBy("z").count().filter(f"count > 0 AND {_UNREAD}"),
+    "a count": lambda df: df.groupBy("z").count().filter("count > 0"),
     "a grouping column": lambda df: df.groupBy("z", "x").count().filter(f"{_UNREAD} AND x > 0"),
     "a union": lambda df: df.select("x", "z").union(df.select("x", "x")).filter("x > 0"),
 }
@@ -399,7 +399,7 @@ def test_a_row_that_the_other_conditions_keep_keeps_its_error(df: DataFrame) -> 
     """In each of these, a row remains for which the function raises."""
     z = df.withColumn("z", function(_positive, "bigint")("x"))
     for where in ("x > -10", "x > 0 OR s IS NULL", "x IS NULL"):
-        out = z.filter(f"{_UNREAD} AND ({where})")
+        out = z.filter(where)
         made = better(out)
         assert calls(made) == 0
         assert rows(made) == rows(out) == RAISES, where

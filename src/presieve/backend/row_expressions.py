@@ -44,7 +44,9 @@ from presieve.backend.catalyst.trees import (
 from presieve.backend.catalyst.variable_columns import distinct, input_vars, read_names
 from presieve.backend.effects.call_conditions import (
     MORE_ROWS,
+    OTHER_ORDER,
     CallCondition,
+    may_raise_over,
     read_call_condition,
 )
 from presieve.backend.effects.erased_errors import may_not_arrive
@@ -66,7 +68,7 @@ from presieve.backend.rewrite import RowTexts, replace_functions
 from presieve.backend.statistics.facts import Fact, known_facts
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.sorts import STRING, strip
-from presieve.ir.terms import FALSE, Var
+from presieve.ir.terms import FALSE, SQL_TRUE, Var
 from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
 from presieve.plan.algebra import Attribute
@@ -287,6 +289,8 @@ class _Reader(Struct, frozen=True):
         :class:`DeclineSignal` if an expression that raises may see more rows than the function:
         Spark moves a filter on an expression below a join, too.
         """
+        if node.kind == PROJECT and may_raise_over(self.view, node, outputs):
+            self._check_order(node, outputs)
         if lifted.fold.finish_raises == FALSE:
             return CallCondition()
         if not all(is_evaluated_for_the_same_rows(c) for c in node.children):
@@ -296,6 +300,18 @@ class _Reader(Struct, frozen=True):
         if node.kind != PROJECT:
             return CallCondition()  # Spark moves no filter below a function of tables.
         return read_call_condition(self.view, node, outputs, self.opened.timezone)
+
+    def _check_order(self, node: Node, outputs: Set[int]) -> None:
+        """Raise :class:`DeclineSignal` if Spark evaluates anything before it calls the function,
+        as it may evaluate it after a condition that raises once that is on an expression.
+        """
+        try:
+            condition = read_call_condition(self.view, node, outputs, self.opened.timezone)
+        except DeclineSignal as signal:
+            raise DeclineSignal.of(OTHER_ORDER) from signal
+        same = all(is_evaluated_for_the_same_rows(c) for c in node.children)
+        if not same or condition.term != SQL_TRUE:
+            raise DeclineSignal.of(OTHER_ORDER)
 
     def _of_bytes(
         self, lifted: Lifted, columns: Mapping[int, Var], call: BoundaryCall, node: Node

@@ -18,11 +18,13 @@ from collections.abc import Iterator, Mapping, Set
 
 from msgspec import Struct, field
 
-from presieve.backend.catalyst.operators import FILTER, conditions
+from presieve.backend.catalyst.definitions import CTE_DEFINITION
+from presieve.backend.catalyst.operators import FILTER, JOIN, UNION, conditions
+from presieve.backend.catalyst.operators import outputs as outputs_of
 from presieve.backend.catalyst.sites import read_conjuncts_above
-from presieve.backend.catalyst.trees import Node, references, walk
+from presieve.backend.catalyst.trees import ALIAS, Node, expr_id, references, walk
 from presieve.backend.catalyst.variable_columns import distinct
-from presieve.backend.effects.may_raise import may_drop_rows
+from presieve.backend.effects.may_raise import may_drop_rows, trees
 from presieve.backend.gateway import PlanView
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Column
@@ -68,6 +70,36 @@ def read_call_condition(
     return _over_columns(view, projection.children[0], tuple(_terms(nodes, arriving, outputs)))
 
 
+def may_raise_over(view: PlanView, projection: Node, outputs: Set[int]) -> bool:
+    """Whether a condition above may raise for a value of the ``outputs``. Spark evaluates it after
+    the call, and so after the filters that it moves below the call; over an expression, it
+    evaluates it together with these.
+    """
+    above = [n for n in walk(view.root) if _is_above(n, projection)]
+    if any(n.kind == CTE_DEFINITION for n in above):
+        # Its columns have other numbers where it is read.
+        return any(can_raise(c.tree) for n in walk(view.root) for c in conditions(n))
+    computed, raising = set(outputs), set[int]()
+    for node in reversed(above):
+        tested = node.kind in (FILTER, JOIN)
+        for tree in [c.tree for c in conditions(node)] if tested else trees(node):
+            read = references(tree)
+            raises = bool(read & raising) or (bool(read & computed) and can_raise(tree))
+            if tested and raises:
+                return True
+            if tree[0]["class"] == ALIAS and read & computed:
+                computed.add(expr_id(tree[0]))
+                raising |= {expr_id(tree[0])} if raises else set()
+        if node.kind == UNION:  # which numbers its columns anew
+            raising |= set(outputs_of(node) or ()) if raising else set()
+            computed |= set(outputs_of(node) or ())
+    return False
+
+
+def _is_above(node: Node, below: Node) -> bool:
+    return node.path == below.path[: len(node.path)] and node.path != below.path
+
+
 def _reads_all(node: Node, outputs: Set[int]) -> bool:
     """Whether every conjunct of a filter reads a result."""
     return all(references(c.tree) & outputs for c in conditions(node))
@@ -101,6 +133,13 @@ def _over_columns(view: PlanView, below: Node, terms: tuple[Term, ...]) -> CallC
     parts = (rewrite(t, lambda v: by_id[attribute_id(v)]) for t in terms)
     return CallCondition(sql_conjunction(parts), tested)
 
+
+OTHER_ORDER = Declined(
+    "may-add-error",
+    "a condition above may raise for a result of the function, and Spark may evaluate it before "
+    "another one, which it evaluates before it calls the function",
+)
+"""Why a function stays whose result something reads that may raise."""
 
 MORE_ROWS = Declined(
     "may-add-error",

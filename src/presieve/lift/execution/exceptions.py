@@ -69,7 +69,7 @@ FUNCTIONS = {
 }
 """Functions whose errors are all modelled with their classes."""
 
-METHODS = {*_TEXTS, *_PATTERNS, "get", "weekday", "isoweekday", "isocalendar", "toordinal", "date"}
+METHODS = {*_TEXTS, *_PATTERNS, "get", "weekday", "isoweekday", "toordinal", "date"}
 """Methods whose errors are all modelled. Their arguments must be constants, unless the owner is
 certainly not None: Python looks up the method before it evaluates them.
 """
