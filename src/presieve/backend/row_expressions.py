@@ -38,13 +38,12 @@ from presieve.backend.catalyst.trees import (
     column_id,
     expr_id,
     node_at,
+    nodes_above,
     nodes_inside,
     walk,
 )
 from presieve.backend.catalyst.variable_columns import distinct, input_vars, read_names
 from presieve.backend.effects.call_conditions import (
-    MORE_ROWS,
-    OTHER_ORDER,
     CallCondition,
     may_raise_over,
     read_call_condition,
@@ -285,33 +284,25 @@ class _Reader(Struct, frozen=True):
         return None
 
     def _condition(self, lifted: Lifted, node: Node, outputs: Set[int]) -> CallCondition:
-        """Return the condition under which a function that may raise is called. Raises
-        :class:`DeclineSignal` if an expression that raises may see more rows than the function:
-        Spark moves a filter on an expression below a join, too.
+        """Return the condition under which a function is called that may raise. Raises
+        :class:`DeclineSignal` if an expression that raises may see more rows than the function, as
+        Spark moves a filter on an expression below a join, too; or if a condition above that may
+        raise for a result may be evaluated before what Spark evaluates before the call.
         """
-        if node.kind == PROJECT and may_raise_over(self.view, node, outputs):
-            self._check_order(node, outputs)
-        if lifted.fold.finish_raises == FALSE:
+        at_risk = node.kind == PROJECT and may_raise_over(self.view, node, outputs)
+        if not at_risk and lifted.fold.finish_raises == FALSE:
             return CallCondition()
+        why = _OTHER_ORDER if at_risk else _EARLIER
         if not all(is_evaluated_for_the_same_rows(c) for c in node.children):
-            if any(may_drop_rows(n, node.path) for n in walk(self.view.root)):
-                raise DeclineSignal.of(MORE_ROWS)
+            if any(map(may_drop_rows, nodes_above(self.view.root, node.path))):
+                raise DeclineSignal.of(why)
             return CallCondition()
         if node.kind != PROJECT:
             return CallCondition()  # Spark moves no filter below a function of tables.
-        return read_call_condition(self.view, node, outputs, self.opened.timezone)
-
-    def _check_order(self, node: Node, outputs: Set[int]) -> None:
-        """Raise :class:`DeclineSignal` if Spark evaluates anything before it calls the function,
-        as it may evaluate it after a condition that raises once that is on an expression.
-        """
-        try:
-            condition = read_call_condition(self.view, node, outputs, self.opened.timezone)
-        except DeclineSignal as signal:
-            raise DeclineSignal.of(OTHER_ORDER) from signal
-        same = all(is_evaluated_for_the_same_rows(c) for c in node.children)
-        if not same or condition.term != SQL_TRUE:
-            raise DeclineSignal.of(OTHER_ORDER)
+        condition = read_call_condition(self.view, node, outputs, self.opened.timezone)
+        if condition is None or (at_risk and condition.term != SQL_TRUE):
+            raise DeclineSignal.of(why)
+        return condition
 
     def _of_bytes(
         self, lifted: Lifted, columns: Mapping[int, Var], call: BoundaryCall, node: Node
@@ -328,6 +319,16 @@ _OF_ROWS = FLAT_MAPS | MAPS | {"Project"}
 """Operators that call functions of single rows."""
 
 _UNREAD = Declined("unsupported-form", "it is not read")
+_EARLIER = Declined(
+    "may-add-error",
+    "the function may raise, and a filter or join above it may have Spark evaluate an expression "
+    "in its place for rows that the function is not called for",
+)
+_OTHER_ORDER = Declined(
+    "may-add-error",
+    "a condition above may raise for a result of the function, and Spark may evaluate it before "
+    "another one, which it evaluates before it calls the function",
+)
 _LATER = (
     "{} if the DataFrame is used further; in an enabled session, where what runs is known as a "
     "whole, the function is compiled"

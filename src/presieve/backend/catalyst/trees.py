@@ -105,6 +105,13 @@ def walk(root: P) -> Iterator[P]:
         stack.extend(reversed(node.children))
 
 
+def nodes_above(root: Node, path: tuple[int, ...]) -> Iterator[Node]:
+    """Iterate over the operators above the one at ``path``, from the root down."""
+    for number in path:
+        yield root
+        root = root.children[number]
+
+
 def node_at(node: P, path: Iterable[int]) -> P:
     """Return the node that a path of child numbers leads to."""
     for number in path:

@@ -14,7 +14,7 @@ written: no filter keeps Spark from calling it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 
 from msgspec import Struct, field
 
@@ -22,18 +22,17 @@ from presieve.backend.catalyst.definitions import CTE_DEFINITION
 from presieve.backend.catalyst.operators import FILTER, JOIN, UNION, conditions
 from presieve.backend.catalyst.operators import outputs as outputs_of
 from presieve.backend.catalyst.sites import read_conjuncts_above
-from presieve.backend.catalyst.trees import ALIAS, Node, expr_id, references, walk
+from presieve.backend.catalyst.trees import ALIAS, Node, expr_id, nodes_above, references, walk
 from presieve.backend.catalyst.variable_columns import distinct
 from presieve.backend.effects.may_raise import may_drop_rows, trees
 from presieve.backend.gateway import PlanView
-from presieve.errors import Declined, DeclineSignal
+from presieve.errors import Declined
 from presieve.ir.fold import Column
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.sorts import strip
 from presieve.ir.terms import SQL_TRUE, Scope, Term, Var
 from presieve.ir.walk import rewrite, variables
 from presieve.plan.algebra import attribute_id
-from presieve.plan.reaching_conjuncts import Moved
 from presieve.semantics.types import row_column
 from presieve.sql.case_values import as_filter
 from presieve.sql.expressions.raising import can_raise
@@ -55,19 +54,27 @@ class CallCondition(Struct, frozen=True):
 
 def read_call_condition(
     view: PlanView, projection: Node, outputs: Set[int], timezone: str
-) -> CallCondition:
-    """Return the condition under which Spark calls a function of a projection. A conjunct that
-    reads one of the function's ``outputs`` is not part of it: it cannot be evaluated before the
-    call. Raises :class:`DeclineSignal` if the condition is not known.
+) -> CallCondition | None:
+    """Return the condition under which Spark calls a function of a projection; None if it is not
+    known. A conjunct that reads one of the function's ``outputs`` is not part of it: it cannot be
+    evaluated before the call. Raises :class:`DeclineSignal` if a column's name is not unique.
     """
-    dropping = [n for n in walk(view.root) if may_drop_rows(n, projection.path)]
+    dropping = [n for n in nodes_above(view.root, projection.path) if may_drop_rows(n)]
     if not dropping:
         return CallCondition()
     nodes, arriving = read_conjuncts_above(view, timezone, projection)
     read = {n.path for n in nodes}
     if any(n.kind != FILTER or not (n.path in read or _reads_all(n, outputs)) for n in dropping):
-        raise DeclineSignal.of(MORE_ROWS)
-    return _over_columns(view, projection.children[0], tuple(_terms(nodes, arriving, outputs)))
+        return None
+    terms = []
+    for moved in arriving:
+        if moved.reads & outputs:
+            continue
+        tree = conditions(nodes[moved.operator])[moved.conjunct].tree
+        if isinstance(moved.term, Declined) or can_raise(tree):
+            return None
+        terms.append(as_filter(moved.term))
+    return _over_columns(view, projection.children[0], terms)
 
 
 def may_raise_over(view: PlanView, projection: Node, outputs: Set[int]) -> bool:
@@ -75,7 +82,7 @@ def may_raise_over(view: PlanView, projection: Node, outputs: Set[int]) -> bool:
     the call, and so after the filters that it moves below the call; over an expression, it
     evaluates it together with these.
     """
-    above = [n for n in walk(view.root) if _is_above(n, projection)]
+    above = list(nodes_above(view.root, projection.path))
     if any(n.kind == CTE_DEFINITION for n in above):
         # Its columns have other numbers where it is read.
         return any(can_raise(c.tree) for n in walk(view.root) for c in conditions(n))
@@ -96,54 +103,23 @@ def may_raise_over(view: PlanView, projection: Node, outputs: Set[int]) -> bool:
     return False
 
 
-def _is_above(node: Node, below: Node) -> bool:
-    return node.path == below.path[: len(node.path)] and node.path != below.path
-
-
 def _reads_all(node: Node, outputs: Set[int]) -> bool:
     """Whether every conjunct of a filter reads a result."""
     return all(references(c.tree) & outputs for c in conditions(node))
 
 
-def _terms(
-    nodes: tuple[Node, ...], arriving: tuple[Moved, ...], outputs: Set[int]
-) -> Iterator[Term]:
-    for moved in arriving:
-        if moved.reads & outputs:
-            continue
-        tree = conditions(nodes[moved.operator])[moved.conjunct].tree
-        if isinstance(moved.term, Declined) or can_raise(tree):
-            raise DeclineSignal.of(MORE_ROWS)
-        yield as_filter(moved.term)
-
-
-def _over_columns(view: PlanView, below: Node, terms: tuple[Term, ...]) -> CallCondition:
-    """Write conditions over the columns of the operator below."""
+def _over_columns(view: PlanView, below: Node, terms: Sequence[Term]) -> CallCondition | None:
+    """Write conditions over the columns of the operator below; None if a type is not modelled."""
     attributes = {a.id: a for a in view.gateway.attributes(view.handle(below))}
     read = {attribute_id(v): v for v in variables(*terms)}
     inputs = (a for i, a in attributes.items() if i in read)
     columns = {a.id: row_column(a.name, a.type, a.nullable) for a in inputs}
     tested = {i: c for i, c in columns.items() if c is not None}
     if any(i not in tested or strip(tested[i].sort) != strip(v.sort) for i, v in read.items()):
-        raise DeclineSignal.of(MORE_ROWS)
+        return None
     names = {c.name.upper().lower() for c in tested.values()}
     distinct((a for a in attributes.values() if a.name.upper().lower() in names), "of the input")
     condition = CallCondition(columns=tested)
     by_id = condition.variables
     parts = (rewrite(t, lambda v: by_id[attribute_id(v)]) for t in terms)
     return CallCondition(sql_conjunction(parts), tested)
-
-
-OTHER_ORDER = Declined(
-    "may-add-error",
-    "a condition above may raise for a result of the function, and Spark may evaluate it before "
-    "another one, which it evaluates before it calls the function",
-)
-"""Why a function stays whose result something reads that may raise."""
-
-MORE_ROWS = Declined(
-    "may-add-error",
-    "the function may raise, and a filter or join above it may have Spark evaluate an expression "
-    "in its place for rows that the function is not called for",
-)
-"""Why a function that may raise stays."""

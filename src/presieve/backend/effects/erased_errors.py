@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Set
+from collections.abc import Collection, Set
 
 from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, MAPS, TABLE_FUNCTION, Boundary
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.sites import Site
-from presieve.backend.catalyst.trees import Node
+from presieve.backend.catalyst.trees import Node, nodes_above
 from presieve.backend.effects.may_raise import may_drop_rows
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import PlanView
@@ -66,16 +66,8 @@ def is_guarded_by(site: Site, bound: Set[tuple[int, int]]) -> bool:
         if node.kind == FILTER
         and all((level, i) in bound for i in range(len(site.conjuncts[level])))
     }
-    over = _above(site.root, site.boundary.path)
-    dropping = (n for n in over if may_drop_rows(n, site.boundary.path))
-    return any(n.path not in bound_filters for n in dropping)
-
-
-def _above(root: Node, path: tuple[int, ...]) -> Iterator[Node]:
-    """Iterate over the nodes on the way down to the one at ``path``, without that one."""
-    for number in path:
-        yield root
-        root = root.children[number]
+    above = nodes_above(site.root, site.boundary.path)
+    return any(may_drop_rows(n) and n.path not in bound_filters for n in above)
 
 
 def others_raise(node: Node, boundary: Boundary) -> bool:

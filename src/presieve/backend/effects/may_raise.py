@@ -183,14 +183,13 @@ def is_evaluated_for_the_same_rows(input_: Node) -> bool:
     return all(n.kind in _KEEPING or not n.children for n in walk(input_))
 
 
-def may_drop_rows(node: Node, path: tuple[int, ...]) -> bool:
-    """Whether ``node`` may make Spark drop rows below the boundary at ``path``.
+def may_drop_rows(node: Node) -> bool:
+    """Whether an operator may make Spark drop rows below a boundary that it is above.
 
     A filter may. For a join, Spark may infer filters of this side from the filters of the other
     side; for a definition, from the filters of all its references.
     """
-    above = node.path == path[: len(node.path)] and node.path != path
-    return above and node.kind in (_FILTER, _JOIN, CTE_DEFINITION)
+    return node.kind in (_FILTER, _JOIN, CTE_DEFINITION)
 
 
 def _errors_in(input_: Node, guarded: bool) -> InputErrors:
